@@ -1,0 +1,212 @@
+"""What the analysis says about a code base: every place that touches the library, and in which releases it is reached.
+
+Uses are facts, not verdicts: a rule holds them against the history. Nothing here knows how the source was parsed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.model import Ref
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A range of source text. `path` is relative to the scanned root, with forward slashes; all numbers start at 1."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the way a value took to the place of use, oldest first."""
+
+    path: str
+    line: int
+    note: str
+
+
+class Outcome(str, Enum):
+    """What the program does when the exception of a drift is raised."""
+
+    RAISES = "raises"
+    """Nobody takes it, or the handler raises again."""
+    SILENT = "silent"
+    """A handler meant for something else takes it, and the program goes on without the feature."""
+    GUARDED = "guarded"
+    """The handler is there for this very thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Catch:
+    """Where the exception that a drift would raise at this place ends up.
+
+    The exception followed is the use's own: ImportError for an import, AttributeError for a name, TypeError for a call.
+    `handles` are the exception names of the clause that takes it, as written; empty for a bare ``except`` or none.
+    """
+
+    outcome: Outcome
+    path: str | None = None
+    line: int | None = None
+    handles: tuple[str, ...] = ()
+
+
+UNCAUGHT = Catch(Outcome.RAISES)
+
+
+class Unknown(Enum):
+    """The value of an argument that the analysis cannot tell."""
+
+    UNKNOWN = "unknown"
+
+
+Constant = None | bool | int | float | str | Unknown
+"""An argument's value where it is a literal (or a name bound to one), else UNKNOWN."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a call.
+
+    `releases` is where it may be passed: under a condition that the snapshots cannot answer it counts as passed, and
+    `certain` is False. `location` is the call expression in which it first became an argument, when that is another
+    one than the call itself (a caller of a pass-through wrapper, a ``functools.partial``).
+    `values` are the literals it may be, by release.
+    """
+
+    releases: ReleaseSet
+    name: str | None = None
+    certain: bool = True
+    values: tuple[tuple[ReleaseSet, Constant], ...] = ()
+    trace: tuple[Step, ...] = ()
+    location: Location | None = None
+    catch: Catch | None = None
+    """As the use's own catch, when `location` is elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What all uses have. `distribution` names the target. `releases` is where this place is reached."""
+
+    distribution: str
+    location: Location
+    releases: ReleaseSet
+    catch: Catch
+    trace: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportUse(Use):
+    """``import module`` (`name` None) or ``from module import name``, in whatever form it is written.
+
+    `checks_only` says that the ``try`` round it holds nothing but imports and tests of what they brought.
+    """
+
+    module: str
+    name: str | None
+    bound: str | None = None
+    checks_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NameUse(Use):
+    """An attribute read: of a module (`owner.qualname` empty), of a class, or of an instance of a class.
+
+    For an instance, `exact` says that it is of this very class; else of this class or any that descends from it.
+    """
+
+    owner: Ref
+    name: str
+    instance: bool = False
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallUse(Use):
+    """A call of a function, a class, or a method (`callee` then is the class's member, `exact` as for `NameUse`).
+
+    `positional` are in order, each with the releases in which it is there. `unknown_positional` and
+    `unknown_keywords` are where a ``*args`` or ``**kwargs`` of unknown content may add more.
+    A method's arguments do not include ``self`` unless `unbound` is set.
+    """
+
+    callee: Ref
+    positional: tuple[Argument, ...] = ()
+    keywords: tuple[Argument, ...] = ()
+    unknown_positional: ReleaseSet = EMPTY
+    unknown_keywords: ReleaseSet = EMPTY
+    method: bool = False
+    exact: bool = False
+    unbound: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MethodDefinition:
+    """A method that a class of the code base defines. `signature_text` is for messages."""
+
+    name: str
+    location: Location
+    positional: tuple[str, ...]
+    required: tuple[str, ...]
+    keyword_only: tuple[str, ...]
+    takes_any_positional: bool
+    takes_any_keyword: bool
+    signature_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SubclassUse(Use):
+    """A class of the code base that derives from one of the library's.
+
+    `methods` are all it defines, those of its own bases in the code base included; `names` is every other name its
+    body binds. `instantiated` are the places that construct it. `open` says that it has further bases that are not
+    known, which may bring methods.
+    """
+
+    base: Ref
+    class_name: str
+    methods: tuple[MethodDefinition, ...] = ()
+    names: tuple[str, ...] = ()
+    instantiated: tuple[Location, ...] = ()
+    abstract: bool = False
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PatchUse(Use):
+    """A replacement of one of the library's names: assignment, ``monkeypatch.setattr``, ``mock.patch``."""
+
+    owner: Ref
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeUse(Use):
+    """``inspect.signature`` (or the like) on one of the library's callables; `catches` are the exceptions survived."""
+
+    callee: Ref
+    survives: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A place that touches the library but whose meaning cannot be known, and why."""
+
+    path: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A file that could not be analysed in full, and why, in one sentence."""
+
+    path: str
+    line: int | None
+    message: str

@@ -1,0 +1,235 @@
+"""Every symbol's life over all releases: what the analysis and the rules ask of the snapshots.
+
+Enters: for each reference, the distinct facts it had and the releases in which it had them. Leaves: exact sets. A
+`History` never guesses: what a class inherits from a foreign base is not known, and `member` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from driftwatch.releases import EMPTY, ReleaseSet, Timeline
+from driftwatch.snapshot.model import Ref, Snapshot, Symbol, SymbolKind
+
+CLOSED_BASES = frozenset(
+    {
+        "object",
+        "abc.ABC",
+        "enum.Enum",
+        "enum.IntEnum",
+        "enum.Flag",
+        "enum.IntFlag",
+        "typing.Protocol",
+        "typing.Generic",
+        "typing.NamedTuple",
+        "typing_extensions.Protocol",
+    }
+)
+"""Foreign bases that bring no public member a caller could mistake for the library's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """The facts of a symbol and the releases that share them."""
+
+    symbol: Symbol
+    releases: ReleaseSet
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Where a name is present, and where nobody can tell; everywhere else in the asked set it is absent."""
+
+    present: ReleaseSet
+    unknown: ReleaseSet = EMPTY
+
+
+@dataclass(frozen=True)
+class History:
+    """The symbols of one target over its timeline.
+
+    `distribution` is its name on the index, `module` the import path of its public root.
+    """
+
+    distribution: str
+    module: str
+    timeline: Timeline
+    epochs: Mapping[Ref, tuple[Epoch, ...]]
+    _members: dict[Ref, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _subclasses: dict[Ref, tuple[Ref, ...]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        members: dict[Ref, list[str]] = {}
+        below: dict[Ref, dict[Ref, None]] = {}
+        for ref, epochs in self.epochs.items():
+            head, dot, last = ref.qualname.rpartition(".")
+            if dot:
+                members.setdefault(Ref(ref.module, head), []).append(last)
+            for epoch in epochs:
+                for base in epoch.symbol.bases:
+                    if ":" in base:
+                        below.setdefault(Ref.parse(base), {})[ref] = None
+        self._members.update({ref: tuple(sorted(names)) for ref, names in members.items()})
+        self._subclasses.update({ref: tuple(refs) for ref, refs in below.items()})
+
+    # -- names ---------------------------------------------------------------------------------------------------
+
+    def of(self, ref: Ref) -> tuple[Epoch, ...]:
+        """All epochs of a reference, oldest first; empty when no release ever had it."""
+        return self.epochs.get(ref, ())
+
+    def present(self, ref: Ref) -> ReleaseSet:
+        """The releases that have exactly this reference."""
+        releases = EMPTY
+        for epoch in self.of(ref):
+            releases |= epoch.releases
+        return releases
+
+    def modules(self) -> Iterator[str]:
+        """Import paths of every public module any release ever had."""
+        return (ref.module for ref in self.epochs if not ref.qualname)
+
+    def has_module(self, module: str) -> ReleaseSet:
+        """The releases in which this module of the library can be imported."""
+        return self.present(Ref(module, ""))
+
+    def attribute(self, module: str, name: str) -> ReleaseSet:
+        """The releases in which ``from module import name`` works: an attribute of it, or a submodule."""
+        return self.present(Ref(module, name)) | self.has_module(f"{module}.{name}")
+
+    # -- classes -------------------------------------------------------------------------------------------------
+
+    def definition(self, epoch: Epoch, ref: Ref) -> Ref:
+        """Where the object behind a reference is defined in an epoch."""
+        return epoch.symbol.definition or ref
+
+    def lineage(self, ref: Ref, release: ReleaseSet) -> tuple[list[Ref], bool]:
+        """A class and its bases within the library, in lookup order, as of any one release of the set.
+
+        The second value says whether the lineage is closed: no foreign base that could bring members of its own.
+        """
+        order: list[Ref] = []
+        closed = True
+        queue = [ref]
+        while queue:
+            current = queue.pop(0)
+            if current in order:
+                continue
+            order.append(current)
+            found = [e for e in self.of(current) if not e.releases.isdisjoint(release)]
+            if not found:
+                closed = False
+                continue
+            for base in found[0].symbol.bases:
+                if ":" in base:
+                    queue.append(Ref.parse(base))
+                elif base.partition("[")[0] not in CLOSED_BASES:
+                    closed = False
+        return order, closed
+
+    def member(self, cls: Ref, name: str, releases: ReleaseSet) -> Lookup:
+        """Where a class, its bases included, has a member of this name."""
+        present, unknown = EMPTY, EMPTY
+        for part in self._slices(cls, releases):
+            order, closed = self.lineage(cls, part)
+            if any(not self.present(base.member(name)).isdisjoint(part) for base in order):
+                present |= part
+                for base in order:
+                    here = self.present(base.member(name))
+                    if not here.isdisjoint(part):
+                        # The slice is uniform in the classes' own facts, not in this member's.
+                        missing = part - union_present(self, order, name)
+                        if missing:
+                            present -= missing
+                            if not closed:
+                                unknown |= missing
+                        break
+            elif not closed:
+                unknown |= part
+        return Lookup(present, unknown)
+
+    def member_epochs(self, cls: Ref, name: str, releases: ReleaseSet) -> tuple[tuple[Ref, Epoch], ...]:
+        """The epochs of the member a lookup on the class finds, each cut to where it is the one found."""
+        found: list[tuple[Ref, Epoch]] = []
+        for part in self._slices(cls, releases):
+            order, _ = self.lineage(cls, part)
+            left = part
+            for base in order:
+                for epoch in self.of(base.member(name)):
+                    here = epoch.releases & left
+                    if here:
+                        found.append((base.member(name), replace(epoch, releases=here)))
+                left -= self.present(base.member(name))
+                if not left:
+                    break
+        return tuple(found)
+
+    def members(self, cls: Ref) -> tuple[str, ...]:
+        """Names that the class itself has in any release."""
+        return self._members.get(cls, ())
+
+    def subclasses(self, cls: Ref) -> tuple[Ref, ...]:
+        """Every class of the library that in some release descends from this one, itself not included."""
+        seen: dict[Ref, None] = {}
+        queue = [cls, *self._aliases(cls)]
+        while queue:
+            for below in self._subclasses.get(queue.pop(), ()):
+                if below not in seen and below != cls:
+                    seen[below] = None
+                    queue.append(below)
+        return tuple(seen)
+
+    def is_class(self, ref: Ref) -> bool:
+        return any(epoch.symbol.kind is SymbolKind.CLASS for epoch in self.of(ref))
+
+    def _aliases(self, cls: Ref) -> list[Ref]:
+        return [epoch.symbol.definition for epoch in self.of(cls) if epoch.symbol.definition is not None]
+
+    def _slices(self, cls: Ref, releases: ReleaseSet) -> Iterator[ReleaseSet]:
+        """The asked set, cut so that the class and all its bases have the same facts within each part."""
+        parts = [releases & epoch.releases for epoch in self.of(cls)]
+        seen = {cls}
+        queue = [cls]
+        while queue:
+            for epoch in self.of(queue.pop()):
+                for base in epoch.symbol.bases:
+                    ref = Ref.parse(base)
+                    if ":" not in base or ref in seen:
+                        continue
+                    seen.add(ref)
+                    queue.append(ref)
+                    cuts = [e.releases for e in self.of(ref)]
+                    cuts.append(self.timeline.all - self.present(ref))
+                    parts = [part & cut for part in parts for cut in cuts]
+        return (part for part in parts if part)
+
+
+def union_present(history: History, order: Iterable[Ref], name: str) -> ReleaseSet:
+    """The releases in which any class of a lineage has the member."""
+    releases = EMPTY
+    for base in order:
+        releases |= history.present(base.member(name))
+    return releases
+
+
+def merge(
+    distribution: str, module: str, snapshots: Iterable[Snapshot], timeline: Timeline | None = None
+) -> History:
+    """The history that a set of snapshots tells; equal facts of a reference become one epoch."""
+    taken = list(snapshots)
+    timeline = timeline or Timeline.of(s.release for s in taken)
+    masks: dict[Ref, dict[Symbol, int]] = {}
+    for snapshot in taken:
+        bit = 1 << timeline.index(snapshot.release)
+        for ref, symbol in snapshot.symbols.items():
+            facts = masks.setdefault(ref, {})
+            facts[symbol] = facts.get(symbol, 0) | bit
+    epochs = {
+        ref: tuple(
+            Epoch(symbol, ReleaseSet(mask))
+            for symbol, mask in sorted(facts.items(), key=lambda item: item[1] & -item[1])
+        )
+        for ref, facts in masks.items()
+    }
+    return History(distribution, module, timeline, epochs)

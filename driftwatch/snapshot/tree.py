@@ -1,0 +1,37 @@
+"""A place to read a library's sources from; the one thing that collecting asks of an origin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+
+class SourceTree(Protocol):
+    """Files of one release, addressed by posix paths relative to the folder that holds the top-level package."""
+
+    def read(self, path: str) -> bytes | None:
+        """The file's bytes, or None when the release has no such file."""
+        ...
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """Names directly in a folder, sorted; empty when there is no such folder."""
+        ...
+
+
+class FolderTree:
+    """A source tree in a folder on disk; paths that would leave the folder do not exist."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.resolve()
+
+    def read(self, path: str) -> bytes | None:
+        target = self._inside(path)
+        return target.read_bytes() if target is not None and target.is_file() else None
+
+    def names(self, path: str) -> tuple[str, ...]:
+        target = self._inside(path)
+        return tuple(sorted(p.name for p in target.iterdir())) if target is not None and target.is_dir() else ()
+
+    def _inside(self, path: str) -> Path | None:
+        target = (self._root / path).resolve()
+        return target if target.is_relative_to(self._root) else None
