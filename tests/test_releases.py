@@ -51,7 +51,7 @@ def test_algebra_is_that_of_frozenset(a: frozenset[int], b: frozenset[int]) -> N
     assert (x == y) == (a == b)
     assert bool(x) == bool(a)
     assert len(x) == len(a)
-    assert back(x) == a and back(y) == b  # the operands are what they were
+    assert (back(x), back(y)) == (a, b)  # the operands are what they were
 
 
 @given(indices)
@@ -75,7 +75,8 @@ def test_sets_do_not_change_and_are_not_numbers() -> None:
     with pytest.raises(AttributeError):
         EMPTY.mask = 3
     assert ReleaseSet(3) != 3
-    assert EMPTY == ReleaseSet() and not EMPTY
+    assert ReleaseSet() == EMPTY
+    assert not EMPTY
 
 
 @given(timelines, st.data())
@@ -131,7 +132,9 @@ def test_the_newest(timeline: Timeline) -> None:
 
 def test_a_timeline_without_releases() -> None:
     empty = Timeline(())
-    assert not empty.all and not empty.newest() and empty.ranges(EMPTY) == ()
+    assert not empty.all
+    assert not empty.newest()
+    assert empty.ranges(EMPTY) == ()
     assert empty.describe(EMPTY) == "none"
     with pytest.raises(UsageError):
         empty.index("1.0")

@@ -119,7 +119,7 @@ def make_class(
 
 def _fill(body: dict[str, Any], namespace: dict[str, Any]) -> None:
     for name, value in namespace.items():  # one by one: an enum's body counts them
-        body[name] = value
+        body[name] = value  # noqa: PERF403
 
 
 def _anything(self: Any, name: str) -> Any:
@@ -175,7 +175,7 @@ def _any_of(variants: list[Any]) -> Any:
         for variant in variants:
             try:
                 return variant.__get__(self, type(self))(*args, **kwargs)
-            except TypeError as error:
+            except TypeError as error:  # noqa: PERF203
                 refused = refused or error
         assert refused is not None
         raise refused

@@ -1,10 +1,10 @@
 """A pure Python package with exactly a release's public API, written from its snapshot.
 
 Enters: a snapshot. Leaves: a folder to put on ``sys.path``: the package with its modules, functions, classes, methods
-and constants, and the metadata that gives its version. Parameters have the recorded names and kinds, and a default where
-the release has one. Text of the snapshot reaches the written source only as an identifier, a string or a literal, so
-that none of it can become code. All definitions live in one module, in order of dependence; the public modules only name
-them, so that a re-exported object is the same object everywhere.
+and constants, and the metadata that gives its version. Parameters have the recorded names and kinds, and a default
+where the release has one. Text of the snapshot reaches the written source only as an identifier, a string or a literal,
+so that none of it can become code. All definitions live in one module, in order of dependence; the public modules only
+name them, so that a re-exported object is the same object everywhere.
 """
 
 from __future__ import annotations
@@ -76,9 +76,8 @@ class _Writer:
         """Every module to write: the recorded ones and the packages they lie in."""
         every = {self.top}
         for module in self.modules:
-            while module:
-                every.add(module)
-                module = module.rpartition(".")[0]
+            parts = module.split(".")
+            every |= {".".join(parts[: i + 1]) for i in range(len(parts))}
         return sorted(every)
 
     def _module(self, module: str, names: list[str]) -> None:
