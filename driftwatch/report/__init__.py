@@ -1,0 +1,34 @@
+"""The formats of a scan's report: each is a module with ``render(report, options) -> str``.
+
+A new format is a file here and a line in `FORMATS`; it is imported only when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+if TYPE_CHECKING:
+    from driftwatch.report.model import Report
+    from driftwatch.report.options import RenderOptions
+
+FORMATS: Mapping[str, str] = {
+    "text": "driftwatch.report.text",
+    "json": "driftwatch.report.json_v1",
+    "github": "driftwatch.report.github",
+}
+"""Every format's name on the command line, and its module."""
+
+
+class Format(Protocol):
+    """What a format's module has."""
+
+    def render(self, report: Report, options: RenderOptions) -> str:
+        """The whole report as one string that ends in a newline, or is empty."""
+        ...
+
+
+def render(name: str, report: Report, options: RenderOptions) -> str:
+    """The report in one of `FORMATS`."""
+    return cast("Format", import_module(FORMATS[name])).render(report, options)

@@ -1,0 +1,79 @@
+"""Annotations for GitHub Actions: workflow commands that put each finding on its line of a pull request.
+
+Enters: a report. Leaves: one command per finding, then one per file that was not analysed, then the closing lines as
+plain text for the log. GitHub shows at most ten errors, ten warnings and ten notices of a step, in the order they come:
+silent errors come first. Nothing from the scanned code can start a command of its own: every value is escaped, and the
+plain lines never begin with one.
+"""
+
+from __future__ import annotations
+
+from driftwatch.findings import Finding, Severity
+from driftwatch.flow.uses import Outcome
+from driftwatch.report.model import Report
+from driftwatch.report.options import RenderOptions
+from driftwatch.report.phrases import count, outcome, ranges
+from driftwatch.report.safe import safe
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+
+
+def render(report: Report, options: RenderOptions) -> str:
+    ordered = sorted(report.findings, key=lambda f: (_RANK[f.severity], f.outcome is not Outcome.SILENT))
+    lines = [_annotation(report, finding) for finding in ordered]
+    for item in report.diagnostics:
+        place = {"file": item.path, "line": item.line, "title": "driftwatch: not analysed in full"}
+        lines.append(command("warning", place, safe(item.message)))
+    for target in report.targets:
+        works, breaks = target.compatible - target.degraded, target.broken
+        lines.append(
+            f"driftwatch: {safe(target.distribution)}: checked {ranges(target.timeline, target.checked)}; "
+            f"works with {ranges(target.timeline, works)}; degraded with {ranges(target.timeline, target.degraded)}; "
+            f"breaks with {ranges(target.timeline, breaks)}"
+        )
+    counts = report.counts
+    said = [count(counts.errors, "error"), count(counts.warnings, "warning"), count(counts.notes, "note")]
+    lines.append(f"driftwatch: {', '.join(said)} in {count(counts.files, 'file')}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _annotation(report: Report, finding: Finding) -> str:
+    place = finding.location
+    timeline = report.target(finding.distribution).timeline
+    silent = " (silent)" if finding.outcome is Outcome.SILENT else ""
+    properties: dict[str, str | int | None] = {
+        "file": place.path,
+        "line": place.line,
+        "endLine": place.end_line,
+        "title": f"{finding.code} {finding.name}{silent}",
+    }
+    if place.end_line == place.line:
+        # Columns are only valid for an annotation of one line.
+        properties["col"] = place.column
+        properties["endColumn"] = place.end_column
+    parts = [finding.message]
+    if finding.releases:
+        parts.append(f"In {ranges(timeline, finding.releases)}.")
+    said = outcome(finding, report.source)
+    if said is not None:
+        parts.append(f"{said[0].upper()}{said[1:]}.")
+    if finding.beyond:
+        parts.append(f"Outside the checked range: {ranges(timeline, finding.beyond)}.")
+    if finding.hint:
+        parts.append(finding.hint)
+    return command(_COMMANDS[finding.severity], properties, "\n".join(safe(part) for part in parts))
+
+
+def command(name: str, properties: dict[str, str | int | None], message: str) -> str:
+    """One workflow command, on one line."""
+    given = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value is not None)
+    return f"::{name} {given}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(value: str | int) -> str:
+    return _data(str(value)).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,160 @@
+"""The JSON form, version 1: a contract for programs, written down in docs/json.md and schema_v1.json.
+
+Enters: a report. Leaves: the same bytes for the same input on every machine: no times, no absolute paths, ASCII only,
+keys and lists in their documented order. The types below are the contract; a key is never dropped or given another
+meaning within version 1.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TypedDict
+
+from driftwatch import __version__
+from driftwatch.findings import Finding
+from driftwatch.flow.uses import Step
+from driftwatch.report.model import Report, TargetReport
+from driftwatch.report.options import RenderOptions
+
+
+class Tool(TypedDict):
+    name: str
+    version: str
+
+
+class Releases(TypedDict):
+    known: list[str]
+    checked: list[str]
+
+
+class TargetForm(TypedDict):
+    distribution: str
+    module: str
+    releases: Releases
+    compatible: list[str]
+    degraded: list[str]
+
+
+class Place(TypedDict):
+    path: str
+    line: int
+
+
+class StepForm(TypedDict):
+    path: str
+    line: int
+    note: str
+
+
+class FindingForm(TypedDict):
+    target: str
+    code: str
+    name: str
+    severity: str
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    symbol: str
+    parameter: str | None
+    releases: list[str]
+    beyond: list[str]
+    outcome: str | None
+    caught_at: Place | None
+    message: str
+    hint: str
+    trace: list[StepForm]
+    fingerprint: str
+
+
+class UnresolvedForm(TypedDict):
+    path: str
+    line: int
+    reason: str
+
+
+class Summary(TypedDict):
+    files: int
+    analysed: int
+    errors: int
+    warnings: int
+    notes: int
+    silent: int
+    unresolved: int
+
+
+class ReportForm(TypedDict):
+    schema: int
+    tool: Tool
+    targets: list[TargetForm]
+    findings: list[FindingForm]
+    unresolved: list[UnresolvedForm]
+    summary: Summary
+
+
+def render(report: Report, options: RenderOptions) -> str:
+    return json.dumps(form(report), indent=2) + "\n"
+
+
+def form(report: Report) -> ReportForm:
+    """The report as version 1 has it, ready for `json.dumps`."""
+    counts = report.counts
+    return {
+        "schema": 1,
+        "tool": {"name": "driftwatch", "version": __version__},
+        "targets": [_target(target) for target in report.targets],
+        "findings": [_finding(report, finding) for finding in report.findings],
+        "unresolved": [{"path": u.path, "line": u.line, "reason": u.reason} for u in report.unresolved],
+        "summary": {
+            "files": counts.files,
+            "analysed": counts.analysed,
+            "errors": counts.errors,
+            "warnings": counts.warnings,
+            "notes": counts.notes,
+            "silent": counts.silent,
+            "unresolved": counts.unresolved,
+        },
+    }
+
+
+def _target(target: TargetReport) -> TargetForm:
+    timeline = target.timeline
+    return {
+        "distribution": target.distribution,
+        "module": target.module,
+        "releases": {"known": list(timeline.versions), "checked": list(timeline.versions_of(target.checked))},
+        "compatible": list(timeline.versions_of(target.compatible)),
+        "degraded": list(timeline.versions_of(target.degraded)),
+    }
+
+
+def _finding(report: Report, finding: Finding) -> FindingForm:
+    place = finding.location
+    timeline = report.target(finding.distribution).timeline
+    caught = finding.caught_at
+    return {
+        "target": finding.distribution,
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity.value,
+        "path": place.path,
+        "line": place.line,
+        "column": place.column,
+        "end_line": place.end_line,
+        "end_column": place.end_column,
+        "symbol": finding.symbol,
+        "parameter": finding.parameter,
+        "releases": list(timeline.versions_of(finding.releases)),
+        "beyond": list(timeline.versions_of(finding.beyond)),
+        "outcome": None if finding.outcome is None else finding.outcome.value,
+        "caught_at": None if caught is None else {"path": caught[0], "line": caught[1]},
+        "message": finding.message,
+        "hint": finding.hint,
+        "trace": [_step(step) for step in finding.trace],
+        "fingerprint": finding.fingerprint,
+    }
+
+
+def _step(step: Step) -> StepForm:
+    return {"path": step.path, "line": step.line, "note": step.note}

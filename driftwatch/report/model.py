@@ -1,0 +1,100 @@
+"""What a report shows, whatever its format: the findings of one scan and what they add up to.
+
+Enters: the result of a scan. Leaves: frozen data in its final order, which every format renders without judging.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from driftwatch.findings import Finding, Severity
+from driftwatch.flow.uses import Diagnostic, Outcome, Unresolved
+from driftwatch.releases import ReleaseSet, Timeline, union
+
+
+@dataclass(frozen=True, slots=True)
+class TargetReport:
+    """One library: the releases that are known, those that were checked and why those, and how the code fares.
+
+    `compatible` are the checked releases in which no error stands; `degraded` those of them in which something is
+    guarded off. `origin` says where the range came from, for a person.
+    """
+
+    distribution: str
+    module: str
+    timeline: Timeline
+    checked: ReleaseSet
+    origin: str
+    compatible: ReleaseSet
+    degraded: ReleaseSet
+
+    @property
+    def broken(self) -> ReleaseSet:
+        return self.checked - self.compatible
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedIgnore:
+    """An inline ignore or a baseline entry that nothing answered to, and why it is told."""
+
+    path: str
+    line: int | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    files: int
+    analysed: int
+    errors: int
+    warnings: int
+    notes: int
+    silent: int
+    unresolved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything a format may show.
+
+    `source` gives the lines of a scanned file, or None when it can no longer be read; a report without excerpts is
+    still a report. `seconds` is only for people: no format that must be deterministic shows it.
+    """
+
+    targets: tuple[TargetReport, ...]
+    findings: tuple[Finding, ...]
+    unresolved: tuple[Unresolved, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    unused_ignores: tuple[UnusedIgnore, ...] = ()
+    suppressed: int = 0
+    files: int = 0
+    analysed: int = 0
+    seconds: float | None = None
+    source: Callable[[str], tuple[str, ...] | None] = field(default=lambda _path: None, compare=False)
+
+    @property
+    def counts(self) -> Counts:
+        severities = [finding.severity for finding in self.findings]
+        return Counts(
+            files=self.files,
+            analysed=self.analysed,
+            errors=severities.count(Severity.ERROR),
+            warnings=severities.count(Severity.WARNING),
+            notes=severities.count(Severity.NOTE),
+            silent=sum(f.severity is Severity.ERROR and f.outcome is Outcome.SILENT for f in self.findings),
+            unresolved=len(self.unresolved),
+        )
+
+    def target(self, distribution: str) -> TargetReport:
+        return next(target for target in self.targets if target.distribution == distribution)
+
+    def beyond(self, distribution: str) -> ReleaseSet:
+        """The releases outside the checked range in which this code would raise or silently lose something."""
+        return union(
+            [
+                finding.beyond
+                for finding in self.findings
+                if finding.distribution == distribution and finding.outcome in (Outcome.RAISES, Outcome.SILENT)
+            ]
+        )

@@ -1,0 +1,73 @@
+"""How a report says things: counts, ranges of releases, outcomes. Plain strings, already safe to print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from driftwatch.findings import Finding
+from driftwatch.flow.uses import Outcome
+from driftwatch.releases import ReleaseSet, Timeline
+from driftwatch.report.safe import safe
+
+Source = Callable[[str], "tuple[str, ...] | None"]
+
+_EXCEPTIONS = {"DW1": "TypeError", "DW202": "ImportError", "DW203": "AttributeError"}
+"""What Python raises where a finding of this code, or family of codes, holds; one that can be either is not named."""
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """``1 error``, ``2 errors``, ``1959 files``."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def ranges(timeline: Timeline, releases: ReleaseSet) -> str:
+    """A set for a person: ``0.6.0 to 0.6.10, 15 releases``; one release is just its version."""
+    if len(releases) < 2:
+        return timeline.describe(releases)
+    if releases == timeline.all:
+        return f"all {len(releases)} releases, {timeline.describe(releases)}"
+    runs = timeline.ranges(releases)
+    if len(runs) == 1:
+        return f"{timeline.describe(releases)}, {len(releases)} releases"
+    return f"{timeline.describe(releases)} ({len(releases)} releases)"
+
+
+def exception(code: str) -> str:
+    """The exception behind a code, with its article; a general word where it depends on the place."""
+    name = _EXCEPTIONS.get(code) or _EXCEPTIONS.get(code[:3])
+    return name or "exception"
+
+
+def handler(finding: Finding, source: Source) -> str:
+    """The clause that takes the exception, as the code has it: ``except Exception as e``; else a general word."""
+    if finding.caught_at is None:
+        return "handler"
+    path, line = finding.caught_at
+    lines = source(path)
+    if lines is None or not 0 < line <= len(lines):
+        return "handler"
+    text = lines[line - 1].partition("#")[0].strip()
+    if not text.startswith(("except", "with ", "async with ")) or not text.endswith(":"):
+        return "handler"
+    return f"`{safe(text[:-1].rstrip())}`"
+
+
+def outcome(finding: Finding, source: Source) -> str | None:
+    """What the program does about it, in words; None where nothing is raised."""
+    if finding.outcome is None:
+        return None
+    raised = exception(finding.code)
+    if finding.outcome is Outcome.RAISES:
+        where = f", again from {_place(finding)}" if finding.caught_at else ""
+        return f"raises {raised}{where}" if raised != "exception" else f"raises{where}"
+    clause = handler(finding, source)
+    if finding.outcome is Outcome.SILENT:
+        return f"SILENT: the {clause} at {_place(finding)} takes the {raised} and the program goes on without it"
+    return f"guarded: {clause} at {_place(finding)}" if finding.caught_at else "guarded"
+
+
+def _place(finding: Finding) -> str:
+    if finding.caught_at is None:
+        return "an unknown line"
+    path, line = finding.caught_at
+    return f"line {line}" if path == finding.location.path else f"{safe(path)}:{line}"

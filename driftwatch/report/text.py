@@ -1,0 +1,201 @@
+"""The report for a person: what breaks, where, would anybody notice, and what to do.
+
+Enters: a report and how it is to look. Leaves: text that is safe on any terminal. Errors and warnings are shown in
+full, with their source; the same problem at several places is shown once. Notes take one line each. The last lines are
+the ones that people want most: the releases this code works with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from driftwatch.findings import Finding, Severity
+from driftwatch.flow.uses import Outcome
+from driftwatch.report.excerpt import excerpt
+from driftwatch.report.model import Report, TargetReport
+from driftwatch.report.options import RenderOptions
+from driftwatch.report.phrases import count, outcome, ranges
+from driftwatch.report.safe import safe
+from driftwatch.report.styled import Hanging, Line, Span, compose
+
+_MOST_PLACES = 8
+_BLANK: Line = ()
+
+
+def render(report: Report, options: RenderOptions) -> str:
+    lines: list[Line | Hanging] = []
+    for group in _groups(f for f in report.findings if f.severity is not Severity.NOTE):
+        lines.extend(_problem(report, group, options))
+        lines.append(_BLANK)
+    sections = [_notes(report), _diagnostics(report), _unused(report)]
+    if options.unresolved:
+        sections.append(_unresolved(report))
+    for section in sections:
+        if section:
+            lines += [*section, _BLANK]
+    for target in report.targets:
+        lines += [*_standing(report, target), _BLANK]
+    lines.append(_summary(report))
+    return compose(lines, options.look)
+
+
+# -- findings ------------------------------------------------------------------------------------------------------
+
+
+def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Findings that say the same of different places, together; in the order of their first place."""
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        key = (
+            *(finding.code, finding.severity, finding.distribution, finding.symbol, finding.parameter),
+            *(finding.releases, finding.beyond, finding.outcome, finding.message, finding.hint),
+        )
+        groups.setdefault(key, []).append(finding)
+    return list(groups.values())
+
+
+def _problem(report: Report, group: list[Finding], options: RenderOptions) -> Iterator[Line | Hanging]:
+    finding = group[0]
+    silent = finding.outcome is Outcome.SILENT
+    yield Hanging(
+        (
+            Span(_place(finding), "path"),
+            Span(": "),
+            Span(finding.severity.value, finding.severity.value),
+            Span(f" {finding.code} ", "code"),
+            Span(f"{finding.name}: "),
+        ),
+        (Span(safe(finding.message)),),
+    )
+    width = options.look.width
+    yield from excerpt(finding, report.source, width)
+    timeline = report.target(finding.distribution).timeline
+    if finding.releases:
+        yield _fact("breaks" if finding.severity is Severity.ERROR else "in", ranges(timeline, finding.releases))
+    said = outcome(finding, report.source)
+    if said is not None:
+        yield _fact("then", said, "silent" if silent else "")
+    if finding.beyond:
+        yield _fact("beyond", f"also breaks outside the checked range: {ranges(timeline, finding.beyond)}", "dim")
+    if finding.hint:
+        yield _fact("fix", safe(finding.hint))
+    others = group[1:]
+    for other in others[:_MOST_PLACES]:
+        yield _fact("also", _place(other))
+    if len(others) > _MOST_PLACES:
+        yield _fact("also", f"at {count(len(others) - _MOST_PLACES, 'more place')} (the JSON form lists all)")
+
+
+def _fact(label: str, text: str, style: str = "") -> Hanging:
+    head, colon, tail = text.partition(":")
+    body = (Span(head, style), Span(colon + tail)) if style == "silent" else (Span(text, style),)
+    return Hanging((Span("  = ", "frame"), Span(f"{label:<7}", "code")), body)
+
+
+def _notes(report: Report) -> list[Line | Hanging]:
+    lines: list[Line | Hanging] = []
+    for group in _groups(f for f in report.findings if f.severity is Severity.NOTE):
+        finding = group[0]
+        timeline = report.target(finding.distribution).timeline
+        said = outcome(finding, report.source) if finding.outcome is Outcome.GUARDED else None
+        parts = [safe(finding.message)]
+        if finding.releases:
+            parts.append(f"in {ranges(timeline, finding.releases)}")
+        if finding.beyond:
+            parts.append(f"outside the checked range in {ranges(timeline, finding.beyond)}")
+        if said:
+            parts.append(said)
+        elif finding.outcome is Outcome.SILENT:
+            parts.append("SILENT there")
+        if len(group) > 1:
+            places = ", ".join(_place(other) for other in group[1 : 1 + _MOST_PLACES])
+            more = f" and {len(group) - 1 - _MOST_PLACES} more" if len(group) > 1 + _MOST_PLACES else ""
+            parts.append(f"also at {places}{more}")
+        head = (Span(_place(finding), "path"), Span(": "), Span("note", "note"), Span(f" {finding.code} ", "code"))
+        lines.append(Hanging((*head, Span(f"{finding.name}: ")), (Span("; ".join(parts)),)))
+    return lines
+
+
+def _place(finding: Finding) -> str:
+    return f"{safe(finding.location.path)}:{finding.location.line}:{finding.location.column}"
+
+
+# -- what was not looked at ----------------------------------------------------------------------------------------
+
+
+def _diagnostics(report: Report) -> list[Line | Hanging]:
+    return [
+        Hanging(
+            (Span(_at(item.path, item.line), "path"), Span(": "), Span("not analysed", "warning"), Span(": ")),
+            (Span(safe(item.message)),),
+        )
+        for item in report.diagnostics
+    ]
+
+
+def _unused(report: Report) -> list[Line | Hanging]:
+    return [
+        Hanging((Span(_at(item.path, item.line), "path"), Span(": ")), (Span(safe(item.message)),))
+        for item in report.unused_ignores
+    ]
+
+
+def _unresolved(report: Report) -> list[Line | Hanging]:
+    return [
+        Hanging((Span(_at(item.path, item.line), "path"), Span(": unresolved: ", "dim")), (Span(safe(item.reason)),))
+        for item in report.unresolved
+    ]
+
+
+def _at(path: str, line: int | None) -> str:
+    return safe(path) if line is None else f"{safe(path)}:{line}"
+
+
+# -- closing -------------------------------------------------------------------------------------------------------
+
+
+def _standing(report: Report, target: TargetReport) -> Iterator[Line | Hanging]:
+    timeline = target.timeline
+    yield Hanging(
+        (Span(safe(target.distribution), "path"), Span(f" ({safe(target.module)}): ")),
+        (Span(f"checked {ranges(timeline, target.checked)}"), Span(f", from {safe(target.origin)}", "dim")),
+    )
+    rows = (
+        ("works with", "good", target.compatible - target.degraded),
+        ("degraded with", "warning", target.degraded),
+        ("breaks with", "error", target.broken),
+    )
+    for label, style, releases in rows:
+        said = (Span(ranges(timeline, releases)),) if releases else (Span("none", "dim"),)
+        yield Hanging((Span(f"  {label:<14}", style if releases else "dim"),), said)
+    beyond = report.beyond(target.distribution)
+    if beyond:
+        said = (Span(f"outside the checked range, also breaks with {ranges(timeline, beyond)}", "dim"),)
+        yield Hanging((Span(f"  {'':<14}"),), said)
+
+
+def _summary(report: Report) -> Line:
+    counts = report.counts
+    spans: list[Span] = []
+    errors = count(counts.errors, "error")
+    spans.append(Span(errors, "error" if counts.errors else "good"))
+    if counts.silent:
+        spans.append(Span(f" ({counts.silent} silent)", "error"))
+    if counts.warnings:
+        spans += [Span(", "), Span(count(counts.warnings, "warning"), "warning")]
+    if counts.notes:
+        spans += [Span(", "), Span(count(counts.notes, "note"), "note")]
+    looked = [f"{counts.analysed} analysed", count(counts.unresolved, "unresolved call")]
+    if report.diagnostics:
+        looked.append(f"{len({item.path for item in report.diagnostics})} not analysed in full")
+    if report.suppressed:
+        looked.append(f"{report.suppressed} suppressed")
+    spans.append(Span(f" in {count(counts.files, 'file')} ({', '.join(looked)})"))
+    if report.seconds is not None:
+        spans.append(Span(f" in {report.seconds:.1f}s", "dim"))
+    if not counts.analysed:
+        modules = " or ".join(dict.fromkeys(safe(target.module) for target in report.targets))
+        spans.append(Span(f": no file uses {modules}" if modules else ": nothing to look for"))
+    elif counts.unresolved and not report.findings:
+        spans.append(Span(": every call that could be followed fits; --unresolved lists the others"))
+    return tuple(spans)
