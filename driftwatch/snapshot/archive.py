@@ -1,0 +1,213 @@
+"""Reads release archives that nobody has vouched for: tar and zip, bounded in every direction, safe in every name.
+
+Enters: an archive whose hash was checked, or a zip that is read over the network. Leaves: the bytes of the members
+asked for, by safe posix paths. Members are read into memory and never unpacked by a library, so what `tarfile`'s data
+filter refuses (absolute names, ``..``, links that lead out, devices) is refused here for all of them, in every Python,
+and the whole archive with it. Links to files inside are the files they lead to.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import posixpath
+import re
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from driftwatch.errors import InputError
+
+Wanted = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of an archive is read before it is taken for an attack."""
+
+    members: int = 200_000
+    file: int = 64 << 20
+    total: int = 4 << 30
+    """Bytes of the unpacked archive, read or skipped."""
+    kept: int = 1 << 30
+    """Bytes of the members that are asked for."""
+    ratio: int = 200
+    """Unpacked bytes for each packed one, beyond a first 64 MiB."""
+
+
+DEFAULT_LIMITS = Limits()
+_DRIVE = re.compile(r"[A-Za-z]:")
+_DAMAGE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError)
+_UNSUPPORTED = (NotImplementedError, RuntimeError)
+
+
+def read_members(path: Path, name: str, wanted: Wanted, limits: Limits = DEFAULT_LIMITS) -> dict[str, bytes]:
+    """The wanted regular files of an archive; `name` is its file name on the index, which says what it is."""
+    try:
+        if name.endswith((".zip", ".whl")):
+            with zipfile.ZipFile(path) as archive:
+                return dict(read_zip(archive, name, wanted, limits))
+        return _read_tar(path, name, wanted, limits)
+    except _DAMAGE as error:
+        raise InputError(f"{name} is damaged: {_gist(error)}") from None
+    except _UNSUPPORTED:
+        raise InputError(f"{name} is packed in a way that cannot be read") from None
+
+
+def read_zip(
+    archive: zipfile.ZipFile, name: str, wanted: Wanted, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[tuple[str, bytes]]:
+    """The wanted files of an open zip, each checked against its CRC-32."""
+    for path, info in zip_members(archive, name, limits).items():
+        if wanted(path):
+            yield path, read_zip_member(archive, info, name, limits)
+
+
+def zip_members(archive: zipfile.ZipFile, name: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, zipfile.ZipInfo]:
+    """The regular files of an open zip by their safe paths; an error when the zip is not to be trusted."""
+    infos = archive.infolist()
+    if len(infos) > limits.members:
+        raise InputError(f"{name} has {len(infos):,} members; more than {limits.members:,} are not read")
+    if sum(info.file_size for info in infos) > limits.total:
+        raise InputError(f"{name} unpacks to more than {limits.total:,} bytes, which is not read")
+    found: dict[str, zipfile.ZipInfo] = {}
+    for info in infos:
+        path = safe_path(info.filename, name)
+        mode = info.external_attr >> 16
+        if stat.S_ISLNK(mode) or info.is_dir():
+            continue
+        found[path] = info
+    return found
+
+
+def read_zip_member(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, limits: Limits = DEFAULT_LIMITS
+) -> bytes:
+    """One member's bytes, checked against the length and CRC-32 in the zip's directory."""
+    if info.flag_bits & 0x1:
+        raise InputError(f"{name} is encrypted")
+    if info.file_size > limits.file:
+        raise InputError(f"{info.filename} in {name} is larger than {limits.file:,} bytes, which is not read")
+    with archive.open(info) as file:
+        content = file.read(info.file_size + 1)
+    if len(content) != info.file_size:
+        raise InputError(f"{info.filename} in {name} is not as long as the archive says")
+    return content
+
+
+def _read_tar(path: Path, name: str, wanted: Wanted, limits: Limits) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    links: dict[str, str] = {}
+    kept = count = 0
+    with _unpacked(path, name) as raw:
+        stream = cast("IO[bytes]", _Bounded(raw, name, path.stat().st_size, limits))
+        with tarfile.open(fileobj=stream, mode="r:") as archive:
+            while member := archive.next():
+                archive.members.clear()  # type: ignore[attr-defined]  # it would keep every header
+                count += 1
+                if count > limits.members:
+                    raise InputError(f"{name} has more than {limits.members:,} members, which are not read")
+                member_path = safe_path(member.name, name)
+                if member.issym() or member.islnk():
+                    links[member_path] = _link_target(member, name)
+                elif member.isreg() and wanted(member_path):
+                    kept += member.size
+                    if member.size > limits.file or kept > limits.kept:
+                        raise InputError(f"{member.name} in {name} is too large to be read")
+                    file = archive.extractfile(member)
+                    found[member_path] = file.read() if file else b""
+                    if len(found[member_path]) != member.size:
+                        raise InputError(f"{member.name} in {name} is cut off")
+                elif not (member.isreg() or member.isdir()):
+                    raise InputError(f"{member.name} in {name} is neither a file nor a folder; the archive is unsafe")
+    for link in links:
+        target = _followed(link, links)
+        if target in found and wanted(link):
+            found[link] = found[target]
+    return found
+
+
+def _followed(link: str, links: dict[str, str]) -> str:
+    seen: set[str] = set()
+    while link in links and link not in seen:
+        seen.add(link)
+        link = links[link]
+    return link
+
+
+def _link_target(member: tarfile.TarInfo, name: str) -> str:
+    target = member.linkname
+    if member.issym() and not target.startswith("/"):
+        target = posixpath.join(posixpath.dirname(member.name), target)
+    return safe_path(posixpath.normpath(target), name)
+
+
+def safe_path(text: str, archive: str) -> str:
+    """The member's name as a plain relative path; the archive is refused when it could lead anywhere else."""
+    path = text.replace("\\", "/")
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if path.startswith("/") or _DRIVE.match(path) or ".." in parts or "\0" in path:
+        raise InputError(f"{archive} is unsafe: a member or link named {text!r} would leave the folder")
+    return "/".join(parts)
+
+
+def _unpacked(path: Path, name: str) -> IO[bytes]:
+    if name.endswith((".tar.gz", ".tgz")):
+        return cast("IO[bytes]", gzip.open(path, "rb"))
+    if name.endswith((".tar.bz2", ".tbz", ".tbz2")):
+        return cast("IO[bytes]", bz2.open(path, "rb"))
+    if name.endswith((".tar.xz", ".txz")):
+        return cast("IO[bytes]", lzma.open(path, "rb"))
+    if name.endswith(".tar"):
+        return path.open("rb")
+    raise InputError(f"{name} is not an archive that can be read")
+
+
+class _Bounded(io.RawIOBase):
+    """A decompressed stream that refuses to yield more than the limits allow, in all or at once.
+
+    `tarfile` reads an extended header in one piece, of whatever size it claims to be; so a single read is bounded too.
+    """
+
+    def __init__(self, raw: IO[bytes], name: str, packed: int, limits: Limits) -> None:
+        self._raw = raw
+        self._name = name
+        self._once = limits.file
+        self._end = min(limits.total, (64 << 20) + packed * limits.ratio)
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0 or size > self._once:
+            raise InputError(f"{self._name} holds a piece too large to be read")
+        self._check(self._raw.tell() + size)
+        return self._raw.read(size)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        if whence == os.SEEK_SET:
+            self._check(offset)
+        return self._raw.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._raw.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return True
+
+    def _check(self, position: int) -> None:
+        # A block more than the limit: archives end in padding, which tarfile asks for.
+        if position > self._end + (1 << 20):
+            raise InputError(f"{self._name} unpacks to more than {self._end:,} bytes, which is not read")
+
+
+def _gist(error: BaseException) -> str:
+    return " ".join(str(error).split())[:120] or type(error).__name__

@@ -1,0 +1,166 @@
+"""What was fetched before, by its content: a file's name is its sha256, so nothing in the cache can be out of date.
+
+Files appear whole or not at all, so that runs side by side can share it; a damaged one is noticed when it is read, and
+dropped. A cache that cannot be written only costs time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import platformdirs
+
+
+def cache_root() -> Path:
+    """``DRIFTWATCH_CACHE_DIR``, else the user's cache folder."""
+    named = os.environ.get("DRIFTWATCH_CACHE_DIR")
+    return Path(named) if named else platformdirs.user_cache_path("driftwatch")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file of a release: the sha256 of its bytes, and how many they are."""
+
+    sha256: str
+    size: int
+
+
+Listing = Mapping[str, Entry]
+"""The files of a release, by their path in its archive."""
+
+
+class Cache:
+    """Archives, single files of archives, and lists of them, under one folder."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root or cache_root()
+
+    # -- whole archives ------------------------------------------------------------------------------------------
+
+    def archive(self, sha256: str) -> Path | None:
+        """An archive that was downloaded before and still has its hash."""
+        path = self._path("archives", sha256)
+        try:
+            with path.open("rb") as file:
+                digest = hash_of(file)
+        except OSError:
+            return None
+        if digest == sha256:
+            return path
+        self._drop(path)
+        return None
+
+    @contextmanager
+    def incoming(self) -> Iterator[tuple[IO[bytes], Path]]:
+        """A file to download into, which `keep` may then take; it is gone afterwards."""
+        try:
+            folder = self.root / "incoming"
+            folder.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=folder)
+        except OSError:
+            handle, name = tempfile.mkstemp(prefix="driftwatch-")
+        path = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file, path
+        finally:
+            self._drop(path)
+
+    def keep(self, path: Path, sha256: str) -> Path:
+        """Moves a checked download to its place, and says where that is."""
+        target = self._path("archives", sha256)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(target)
+            return target
+        except OSError:
+            # Not writable: the archive serves this run from a temporary folder.
+            fallback = Path(tempfile.mkdtemp(prefix="driftwatch-")) / sha256
+            shutil.move(path, fallback)
+            return fallback
+
+    # -- single files --------------------------------------------------------------------------------------------
+
+    def blob(self, sha256: str) -> bytes | None:
+        """The bytes with this hash, if they are here."""
+        path = self._path("files", sha256)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        if hashlib.sha256(content).hexdigest() == sha256:
+            return content
+        self._drop(path)
+        return None
+
+    def keep_blob(self, sha256: str, content: bytes) -> None:
+        self._write(self._path("files", sha256), content)
+
+    # -- listings ------------------------------------------------------------------------------------------------
+
+    def listing(self, archive: str) -> Listing | None:
+        """The listing of the archive with this hash, if it is here and whole."""
+        path = self._path("listings", archive)
+        try:
+            checksum, _, body = path.read_bytes().partition(b"\n")
+        except OSError:
+            return None
+        if hashlib.sha256(body).hexdigest().encode() != checksum:
+            self._drop(path)
+            return None
+        entries: dict[str, Entry] = {}
+        for line in body.decode().splitlines():
+            sha256, size, name = line.split(" ", 2)
+            entries[name] = Entry(sha256, int(size))
+        return entries
+
+    def keep_listing(self, archive: str, listing: Listing) -> None:
+        lines = (f"{e.sha256} {e.size} {name}\n" for name, e in sorted(listing.items()) if _one_line(name))
+        body = "".join(lines).encode()
+        self._write(self._path("listings", archive), hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+
+    # -- folders -------------------------------------------------------------------------------------------------
+
+    def folder(self, key: str) -> Path:
+        """Where the unpacked folder of this key belongs; whether it is there is for the caller to see."""
+        return self._path("projects", key)
+
+    def _path(self, kind: str, sha256: str) -> Path:
+        return self.root / kind / sha256[:2] / sha256
+
+    def _write(self, path: Path, content: bytes) -> None:
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=path.parent)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(content)
+                Path(name).replace(path)
+            except OSError:
+                self._drop(Path(name))
+
+    @staticmethod
+    def _drop(path: Path) -> None:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _one_line(name: str) -> bool:
+    return len(f"{name}.".splitlines()) == 1
+
+
+def hash_of(file: IO[bytes]) -> str:
+    """The sha256 of all that is left to read in a file."""
+    digest = hashlib.sha256()
+    while block := file.read(1 << 20):
+        digest.update(block)
+    return digest.hexdigest()
