@@ -1,0 +1,26 @@
+# The checks of this repository. `make check` is what a pull request has to pass.
+# The tools are taken from .venv when there is one, else from the active environment.
+BIN := $(if $(wildcard .venv/bin/python),.venv/bin/,)
+PYTEST_ARGS ?= -n auto
+
+.PHONY: check lint test format setup
+
+check: lint test
+
+lint:
+	$(BIN)ruff check
+	$(BIN)ruff format --check
+	$(BIN)mypy
+	$(BIN)lint-imports
+
+test:
+	$(BIN)pytest $(PYTEST_ARGS)
+
+format:
+	$(BIN)ruff check --fix
+	$(BIN)ruff format
+
+# An environment to work in: the package editable, with every tool that `make check` uses.
+setup:
+	python3 -m venv .venv
+	.venv/bin/pip install --editable '.[dev]'
