@@ -15,11 +15,12 @@ import lzma
 import os
 import posixpath
 import re
+import shutil
 import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
@@ -49,26 +50,59 @@ _DAMAGE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOF
 _UNSUPPORTED = (NotImplementedError, RuntimeError)
 
 
-def read_members(path: Path, name: str, wanted: Wanted, limits: Limits = DEFAULT_LIMITS) -> dict[str, bytes]:
-    """The wanted regular files of an archive; `name` is its file name on the index, which says what it is."""
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of an archive, or (with a `target`, and no content) a link to another of its files, files first."""
+
+    path: str
+    content: bytes
+    target: str | None = None
+
+
+def members(path: Path, name: str, wanted: Wanted, limits: Limits = DEFAULT_LIMITS) -> Iterator[Member]:
+    """The wanted files of an archive, one by one; `name` is its file name on the index, which says what it is."""
     try:
         if name.endswith((".zip", ".whl")):
             with zipfile.ZipFile(path) as archive:
-                return dict(read_zip(archive, name, wanted, limits))
-        return _read_tar(path, name, wanted, limits)
+                for member, info in zip_members(archive, name, limits).items():
+                    if wanted(member):
+                        yield Member(member, read_zip_member(archive, info, name, limits))
+        else:
+            yield from _tar_members(path, name, wanted, limits)
     except _DAMAGE as error:
         raise InputError(f"{name} is damaged: {_gist(error)}") from None
     except _UNSUPPORTED:
         raise InputError(f"{name} is packed in a way that cannot be read") from None
 
 
-def read_zip(
-    archive: zipfile.ZipFile, name: str, wanted: Wanted, limits: Limits = DEFAULT_LIMITS
-) -> Iterator[tuple[str, bytes]]:
-    """The wanted files of an open zip, each checked against its CRC-32."""
-    for path, info in zip_members(archive, name, limits).items():
-        if wanted(path):
-            yield path, read_zip_member(archive, info, name, limits)
+def read_members(path: Path, name: str, wanted: Wanted, limits: Limits = DEFAULT_LIMITS) -> dict[str, bytes]:
+    """All wanted files of an archive by their paths, links as the files they lead to."""
+    found: dict[str, bytes] = {}
+    for member in members(path, name, wanted, limits):
+        if member.target is None:
+            found[member.path] = member.content
+        elif member.target in found:
+            found[member.path] = found[member.target]
+    return found
+
+
+def unpack(files: Iterable[Member], folder: Path, name: str) -> int:
+    """Writes files below a folder, links as copies, and says how many."""
+    count = 0
+    try:
+        for member in files:
+            target = folder / member.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if member.target is None:
+                target.write_bytes(member.content)
+            elif (folder / member.target).is_file():
+                shutil.copyfile(folder / member.target, target)
+            else:
+                continue
+            count += 1
+    except OSError as error:
+        raise InputError(f"{name} cannot be unpacked: {error.strerror or type(error).__name__}") from None
+    return count
 
 
 def zip_members(archive: zipfile.ZipFile, name: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, zipfile.ZipInfo]:
@@ -103,8 +137,7 @@ def read_zip_member(
     return content
 
 
-def _read_tar(path: Path, name: str, wanted: Wanted, limits: Limits) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+def _tar_members(path: Path, name: str, wanted: Wanted, limits: Limits) -> Iterator[Member]:
     links: dict[str, str] = {}
     kept = count = 0
     with _unpacked(path, name) as raw:
@@ -122,17 +155,21 @@ def _read_tar(path: Path, name: str, wanted: Wanted, limits: Limits) -> dict[str
                     kept += member.size
                     if member.size > limits.file or kept > limits.kept:
                         raise InputError(f"{member.name} in {name} is too large to be read")
-                    file = archive.extractfile(member)
-                    found[member_path] = file.read() if file else b""
-                    if len(found[member_path]) != member.size:
-                        raise InputError(f"{member.name} in {name} is cut off")
+                    yield Member(member_path, _read_tar_member(archive, member, name))
                 elif not (member.isreg() or member.isdir()):
-                    raise InputError(f"{member.name} in {name} is neither a file nor a folder; the archive is unsafe")
-    for link in links:
+                    raise InputError(f"{name} is unsafe: {member.name} is neither a file nor a folder")
+    for link in sorted(links):
         target = _followed(link, links)
-        if target in found and wanted(link):
-            found[link] = found[target]
-    return found
+        if wanted(link) and target not in links:
+            yield Member(link, b"", target)
+
+
+def _read_tar_member(archive: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> bytes:
+    file = archive.extractfile(member)
+    content = file.read() if file else b""
+    if len(content) != member.size:
+        raise InputError(f"{member.name} in {name} is cut off")
+    return content
 
 
 def _followed(link: str, links: dict[str, str]) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from driftwatch.errors import InputError
-from driftwatch.snapshot.archive import read_members, safe_path
+from driftwatch.snapshot.archive import Wanted, read_members, safe_path
 from driftwatch.snapshot.cache import Entry, Listing
 from driftwatch.snapshot.index import Artifact, PackageIndex
 from driftwatch.snapshot.remote_zip import NoRangesError, RemoteWheel
@@ -63,8 +63,9 @@ class WholeArchive:
 class RangedWheel:
     """A wheel on the index, read by ranges; each member is checked against its CRC-32 and the RECORD's sha256."""
 
-    def __init__(self, artifact: Artifact, index: PackageIndex) -> None:
+    def __init__(self, artifact: Artifact, index: PackageIndex, wanted: Wanted = is_source) -> None:
         self._name = artifact.filename
+        self._wanted = wanted
         self._wheel = RemoteWheel(artifact, index.transport)
 
     def listing(self) -> Listing:
@@ -73,7 +74,7 @@ class RangedWheel:
             raise NoRangesError
         self._wheel.prefetch(records)
         listing = read_record(self._wheel.read(records[0]), self._name)
-        sources = {path for path in self._wheel.members if is_source(path)}
+        sources = {path for path in self._wheel.members if self._wanted(path)}
         if not sources <= listing.keys():
             # A RECORD that does not speak of every file proves nothing; the hash of the whole does.
             raise NoRangesError

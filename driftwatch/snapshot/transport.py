@@ -6,6 +6,7 @@ URL or a netrc file, go only to the host they belong to, and no message ever hol
 
 from __future__ import annotations
 
+import io
 import threading
 import time
 from collections.abc import Iterator
@@ -114,6 +115,7 @@ class _FileAdapter(BaseAdapter):
             response.status_code = 200
         except OSError:
             response.status_code = 404
+            response.raw = io.BytesIO()
         return response
 
     def close(self) -> None:
