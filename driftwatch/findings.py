@@ -1,17 +1,20 @@
 """What is reported: a verdict of a rule about one place, with the exact releases it holds for.
 
-A `Finding` is final but for suppression. Its fingerprint names the problem, not the line, so that it survives edits
-elsewhere in the file.
+Enters: the verdicts of the rules and, for each target, the checked range. Leaves: findings in their total order, each
+split into the releases in the range and those beyond it. A `Finding` is final but for suppression. Its fingerprint
+names the problem, not the line, so that it survives edits elsewhere in the file.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from driftwatch.flow.uses import Catch, Location, Outcome, Step
-from driftwatch.releases import ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet, Timeline
 
 
 class Severity(str, Enum):
@@ -20,12 +23,17 @@ class Severity(str, Enum):
     NOTE = "note"
 
 
+RELEASES = "{releases}"
+"""Stands in a verdict's message for the releases it is finally reported for, which no rule knows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What a rule says about a use, before the checked range is known.
 
     `releases` is every release in which it holds. `severity` is what it is when one of them is in the range; a drift
-    that is guarded is a note whatever the rule says.
+    that is guarded is a note whatever the rule says. `catch` is None where nothing is raised. In `message` and `hint`,
+    the text ``{releases}`` stands for the releases the finding is about.
     """
 
     code: str
@@ -63,14 +71,132 @@ class Finding:
     fingerprint: str
 
 
-def fingerprint(verdict: Verdict, occurrence: int) -> str:
-    """A stable name: what, where by file and symbol, and the how-manieth of its kind there; no line numbers."""
-    parts = (
+_WORST_FIRST: dict[Outcome | None, int] = {
+    Outcome.SILENT: 0,
+    Outcome.RAISES: 1,
+    None: 2,
+    Outcome.GUARDED: 3,
+}
+
+
+def judge(
+    verdicts: Iterable[Verdict],
+    timelines: Mapping[str, Timeline],
+    checked: Mapping[str, ReleaseSet],
+    severities: Mapping[str, Severity] | None = None,
+) -> tuple[Finding, ...]:
+    """The findings that the verdicts come to, in total order: the same verdicts in any order give the same findings.
+
+    `timelines` and `checked` are by distribution. `severities` override a rule's own, by code. What is said more than
+    once of one place and parameter becomes one finding; where a place is reached in several ways, the worst outcome
+    of a release counts.
+    """
+    places: dict[tuple[str, ...], dict[Location, list[Verdict]]] = {}
+    for verdict in verdicts:
+        if verdict.releases:
+            places.setdefault(_subject(verdict), {}).setdefault(verdict.location, []).append(verdict)
+    findings: list[Finding] = []
+    for group in places.values():
+        for occurrence, location in enumerate(sorted(group)):
+            handlers: Counter[Outcome | None] = Counter()
+            for verdict in _by_outcome(group[location]):
+                dist = verdict.distribution
+                severity = (severities or {}).get(verdict.code, verdict.severity)
+                outcome = verdict.catch.outcome if verdict.catch else None
+                mark = fingerprint(verdict, occurrence, handlers[outcome])
+                handlers[outcome] += 1
+                findings.append(_finding(verdict, timelines[dist], checked[dist], severity, mark))
+    return tuple(sorted(findings, key=order))
+
+
+def order(finding: Finding) -> tuple[object, ...]:
+    """The total order of findings: by place, then by what is said there."""
+    return (
+        finding.location,
+        finding.code,
+        finding.distribution,
+        finding.symbol,
+        finding.parameter or "",
+        _WORST_FIRST[finding.outcome],
+        finding.caught_at or ("", 0),
+    )
+
+
+def fingerprint(verdict: Verdict, occurrence: int, handler: int = 0) -> str:
+    """A stable name: what, where by file and symbol, how it ends, and the how-manieth of its kind there; no lines.
+
+    `handler` tells apart the handlers of one file that take the exception of one place with the same outcome.
+    """
+    outcome = verdict.catch.outcome.value if verdict.catch else ""
+    parts = (*_subject(verdict), outcome, str(occurrence), str(handler))
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _subject(verdict: Verdict) -> tuple[str, ...]:
+    """What a verdict is about, but for the place within the file."""
+    return (
         verdict.code,
         verdict.distribution,
         verdict.location.path,
         verdict.symbol,
         verdict.parameter or "",
-        str(occurrence),
     )
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def _by_outcome(verdicts: list[Verdict]) -> list[Verdict]:
+    """The verdicts on one place made disjoint: each release under its worst outcome only, equal outcomes as one."""
+    merged: dict[tuple[int, str, int], list[Verdict]] = {}
+    for verdict in verdicts:
+        catch = verdict.catch
+        key = (_WORST_FIRST[catch.outcome if catch else None], *_caught_key(catch))
+        merged.setdefault(key, []).append(verdict)
+    taken = EMPTY
+    result: list[Verdict] = []
+    for key in sorted(merged):
+        same = sorted(merged[key], key=_preference)
+        releases = EMPTY
+        for verdict in same:
+            releases |= verdict.releases
+        releases -= taken
+        taken |= releases
+        if releases:
+            result.append(replace(same[0], releases=releases))
+    return result
+
+
+def _caught_key(catch: Catch | None) -> tuple[str, int]:
+    return ((catch.path or "", catch.line or 0)) if catch else ("", 0)
+
+
+def _preference(verdict: Verdict) -> tuple[object, ...]:
+    """Which of several equal verdicts speaks for all: the one on most releases, then by its text."""
+    trace = tuple((step.path, step.line, step.note) for step in verdict.trace)
+    return (-len(verdict.releases), verdict.message, verdict.hint, trace)
+
+
+def _finding(verdict: Verdict, timeline: Timeline, checked: ReleaseSet, severity: Severity, mark: str) -> Finding:
+    inside = verdict.releases & checked
+    beyond = verdict.releases - checked
+    catch = verdict.catch
+    outcome = catch.outcome if catch else None
+    if not inside or outcome is Outcome.GUARDED:
+        severity = Severity.NOTE
+    where = timeline.describe(inside or beyond)
+    caught = (catch.path, catch.line) if catch and catch.path is not None and catch.line is not None else None
+    return Finding(
+        code=verdict.code,
+        name=verdict.name,
+        severity=severity,
+        distribution=verdict.distribution,
+        location=verdict.location,
+        symbol=verdict.symbol,
+        parameter=verdict.parameter,
+        releases=inside,
+        beyond=beyond,
+        outcome=outcome,
+        caught_at=caught,
+        message=verdict.message.replace(RELEASES, where),
+        hint=verdict.hint.replace(RELEASES, where),
+        trace=verdict.trace,
+        fingerprint=mark,
+    )

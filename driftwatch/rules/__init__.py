@@ -1,0 +1,44 @@
+"""The rules: uses held against the history, verdicts out. One file a rule; this is the list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from driftwatch.findings import Verdict
+from driftwatch.flow.uses import Use
+from driftwatch.rules import (
+    missing_argument,
+    missing_member,
+    missing_module,
+    missing_name,
+    shifted_positional,
+    too_many_positional,
+    unknown_keyword,
+)
+from driftwatch.rules.rule import Context, Rule
+
+RULES: tuple[Rule, ...] = (
+    unknown_keyword.RULE,
+    missing_argument.RULE,
+    too_many_positional.RULE,
+    shifted_positional.RULE,
+    missing_name.RULE,
+    missing_module.RULE,
+    missing_member.RULE,
+)
+"""Every rule, in the order of their codes."""
+
+
+def rule(code: str) -> Rule | None:
+    """The rule with this code or name, in any case."""
+    wanted = code.strip().lower()
+    return next((rule for rule in RULES if wanted in (rule.code.lower(), rule.name)), None)
+
+
+def apply(uses: Iterable[Use], contexts: Mapping[str, Context], rules: Iterable[Rule] = RULES) -> Iterator[Verdict]:
+    """What the rules say of the uses; `contexts` are by distribution."""
+    chosen = tuple(rules)
+    for use in uses:
+        context = contexts[use.distribution]
+        for each in chosen:
+            yield from each.check(use, context)

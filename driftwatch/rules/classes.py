@@ -1,0 +1,112 @@
+"""What an instance may be, and what a class has beyond what the library itself gives it.
+
+Enters: a class of the library and a set of releases. Leaves: exact sets; where a foreign base or a ``__getattr__``
+could bring the member, that is said, not guessed.
+"""
+
+from __future__ import annotations
+
+import abc
+import enum
+from collections.abc import Iterator
+from typing import Generic, NamedTuple, Protocol
+
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.history import History, Lookup
+from driftwatch.snapshot.model import Ref
+
+
+class _AnyTuple(NamedTuple):
+    """Stands for every named tuple: its own members are those of all."""
+
+
+_STANDARD_BASES: dict[str, type] = {
+    "abc.ABC": abc.ABC,
+    "enum.Enum": enum.Enum,
+    "enum.IntEnum": enum.IntEnum,
+    "enum.Flag": enum.Flag,
+    "enum.IntFlag": enum.IntFlag,
+    "typing.Protocol": Protocol,
+    "typing_extensions.Protocol": Protocol,
+    "typing.Generic": Generic,
+    "typing.NamedTuple": _AnyTuple,
+}
+"""The foreign bases whose own members are known, because they are Python's."""
+
+_ENUM_MEMBERS = frozenset({"name", "value"})
+_ABSTRACT_BASES = frozenset({"abc.ABC", "typing.Protocol", "typing_extensions.Protocol"})
+
+
+def candidates(history: History, cls: Ref, releases: ReleaseSet, *, exact: bool) -> Iterator[tuple[Ref, ReleaseSet]]:
+    """The classes an instance of `cls` may be of, each with the releases in which it is one; `cls` comes first."""
+    own = releases & history.present(cls)
+    yield cls, own
+    if exact:
+        return
+    for below in history.subclasses(cls):
+        descends = descent(history, below, cls, own)
+        if descends:
+            yield below, descends
+
+
+def descent(history: History, below: Ref, cls: Ref, releases: ReleaseSet) -> ReleaseSet:
+    """The releases in which one class of the library descends from another."""
+    result = EMPTY
+    for i in (releases & history.present(below)).indices():
+        one = ReleaseSet(1 << i)
+        if not same_class(history, cls, one).isdisjoint(history.lineage(below, one)[0]):
+            result |= one
+    return result
+
+
+def same_class(history: History, cls: Ref, release: ReleaseSet) -> set[Ref]:
+    """The references under which a class is known in one release: the one asked for, and where it is defined."""
+    names = {cls}
+    for epoch in history.of(cls):
+        if epoch.symbol.definition is not None and not epoch.releases.isdisjoint(release):
+            names.add(epoch.symbol.definition)
+    return names
+
+
+def look_up(history: History, cls: Ref, name: str, releases: ReleaseSet, *, instance: bool) -> Lookup:
+    """As `History.member`, with what Python's own bases bring and what a ``__getattr__`` may answer."""
+    found = history.member(cls, name, releases)
+    absent = releases - found.present - found.unknown
+    if not absent:
+        return found
+    present, unknown = found.present, found.unknown
+    for i in absent.indices():
+        one = ReleaseSet(1 << i)
+        order, _ = history.lineage(cls, one)
+        if _from_standard_base(history, order, name, one, instance):
+            present |= one
+        elif instance and any(
+            one <= history.present(base.member(hook)) for base in order for hook in ("__getattr__", "__getattribute__")
+        ):
+            unknown |= one
+    return Lookup(present, unknown)
+
+
+def is_abstract(history: History, cls: Ref, release: ReleaseSet) -> bool:
+    """Whether Python refuses to construct the class while it has abstract methods, in one release."""
+    order, _ = history.lineage(cls, release)
+    return any(base.partition("[")[0] in _ABSTRACT_BASES for base in _foreign_bases(history, order, release))
+
+
+def _from_standard_base(history: History, order: list[Ref], name: str, release: ReleaseSet, instance: bool) -> bool:
+    for base in (*_foreign_bases(history, order, release), "object"):
+        known = _STANDARD_BASES.get(base.partition("[")[0], object if base == "object" else None)
+        if known is None:
+            continue
+        if hasattr(known, name) or (not instance and hasattr(type(known), name)):
+            return True
+        if instance and isinstance(known, enum.EnumMeta) and name in _ENUM_MEMBERS:
+            return True
+    return False
+
+
+def _foreign_bases(history: History, order: list[Ref], release: ReleaseSet) -> Iterator[str]:
+    for ref in order:
+        for epoch in history.of(ref):
+            if release <= epoch.releases:
+                yield from (base for base in epoch.symbol.bases if ":" not in base)

@@ -1,0 +1,105 @@
+"""DW201: a name that the module does not have in some release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from driftwatch.findings import RELEASES, Severity, Verdict
+from driftwatch.flow.uses import ImportUse, NameUse, PatchUse, Use
+from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
+from driftwatch.rules.scope import in_scope, is_module_only, known_names, private
+from driftwatch.rules.wording import did_you_mean, needs
+from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model import Ref
+
+_HEADING = Heading("DW201", "missing-name", Severity.ERROR)
+
+
+def check(use: Use, context: Context) -> Iterator[Verdict]:
+    history = context.history
+    if isinstance(use, ImportUse) and use.name not in (None, "*"):
+        module, name = use.module, use.name or ""
+    elif isinstance(use, NameUse | PatchUse) and not use.owner.qualname:
+        module, name = use.owner.module, use.name
+    else:
+        return
+    if not in_scope(history, module) or is_module_only(history, module, name):
+        return
+    present = history.attribute(module, name)
+    if not present and private(module, name):
+        return
+    missing = (use.releases & history.has_module(module)) - present
+    if not missing:
+        return
+    symbol = Ref(module, name).dotted
+    if isinstance(use, PatchUse):
+        if (use.releases & present) and missing:
+            yield _HEADING.verdict(
+                use,
+                symbol,
+                missing,
+                f"`{module}` has no `{name}` to replace in {RELEASES}",
+                f"{needs(history, present)}; elsewhere the replacement reaches nothing",
+                severity=Severity.WARNING,
+                raises=False,
+            )
+        return
+    yield _HEADING.verdict(
+        use,
+        symbol,
+        missing,
+        f"`{module}` has no `{name}` in {RELEASES}",
+        _hint(history, module, name),
+    )
+
+
+def _hint(history: History, module: str, name: str) -> str:
+    present = history.attribute(module, name)
+    if not present:
+        return f"no known release has it{did_you_mean(name, known_names(history, module))}"
+    return f"{needs(history, present)}; or look for it first, with `hasattr` or `except ImportError`"
+
+
+_IMPORT = """\
+from kiln import raku
+
+
+def bake(pot):
+    return raku(pot)
+"""
+
+_ATTRIBUTE = """\
+import kiln
+
+
+def bake(pot):
+    return kiln.raku(pot)
+"""
+
+_GUARDED = """\
+import kiln
+
+
+def bake(pot):
+    if hasattr(kiln, "raku"):
+        return kiln.raku(pot)
+    return kiln.fire(pot, minutes=30)
+"""
+
+RULE = Rule(
+    code=_HEADING.code,
+    name=_HEADING.name,
+    severity=_HEADING.severity,
+    summary="An import or attribute that the module does not have in some release.",
+    rationale=(
+        "The name is newer than the oldest supported release, or was removed since. An import raises ImportError, "
+        "an attribute AttributeError. A private name is reported only where some release is known to have had it."
+    ),
+    hint="Require a release that has the name, or look for it first.",
+    check=check,
+    bad=(
+        Example("Imported, and gone since 2.0", _IMPORT, (Expected(1, "2.0 to 2.1"),)),
+        Example("Read from the module", _ATTRIBUTE, (Expected(5, "2.0 to 2.1"),)),
+    ),
+    good=(Example("Looked for first", _GUARDED),),
+)

@@ -1,0 +1,118 @@
+"""What a rule is: what it says of itself, its predicate, and the examples that are its tests and its documentation.
+
+A predicate sees one use and the history, and yields verdicts; it never looks at source text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from driftwatch.findings import Severity, Verdict
+from driftwatch.flow.uses import Argument, CallUse, Outcome, Use
+from driftwatch.releases import ReleaseSet
+from driftwatch.rules.advisories import Advisory, ImportFailure
+from driftwatch.rules.calls import Part, parts
+from driftwatch.snapshot.history import History
+
+
+@dataclass(slots=True)
+class Context:
+    """What a rule may ask: the library's history, the range that is checked, and what no signature shows."""
+
+    history: History
+    checked: ReleaseSet
+    advisories: tuple[Advisory, ...] = ()
+    import_failures: tuple[ImportFailure, ...] = ()
+    _last: tuple[CallUse, tuple[Part, ...]] | None = field(default=None, repr=False)
+
+    def parts(self, use: CallUse) -> tuple[Part, ...]:
+        """The call in every release, worked out once for all the rules about calls."""
+        if self._last is None or self._last[0] is not use:
+            self._last = (use, parts(use, self.history))
+        return self._last[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a bad example must give: the line, and the releases of the example library in words."""
+
+    line: int
+    releases: str
+    outcome: Outcome | None = Outcome.RAISES
+    parameter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A small source file that uses the example library, and what the rule says of it.
+
+    A good one gives nothing worse than a note. `against` is the range it is checked against; None is every release of
+    the example library.
+    """
+
+    title: str
+    source: str
+    expected: tuple[Expected, ...] = ()
+    against: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule. `summary` is one line, `rationale` a paragraph or two, `hint` what to do in general."""
+
+    code: str
+    name: str
+    severity: Severity
+    summary: str
+    rationale: str
+    hint: str
+    check: Callable[[Use, Context], Iterator[Verdict]]
+    bad: tuple[Example, ...]
+    good: tuple[Example, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The part of a rule that its verdicts carry."""
+
+    code: str
+    name: str
+    severity: Severity
+
+    def verdict(
+        self,
+        use: Use,
+        symbol: str,
+        releases: ReleaseSet,
+        message: str,
+        hint: str,
+        *,
+        parameter: str | None = None,
+        argument: Argument | None = None,
+        raises: bool = True,
+        severity: Severity | None = None,
+    ) -> Verdict:
+        """A verdict on a use, placed where its `argument` was written when that is elsewhere.
+
+        `raises` False says that Python raises nothing, so that there is no outcome.
+        """
+        location, catch, trace = use.location, use.catch, use.trace
+        if argument is not None:
+            location = argument.location or location
+            catch = argument.catch or catch
+            trace = argument.trace or trace
+        return Verdict(
+            code=self.code,
+            name=self.name,
+            severity=severity or self.severity,
+            distribution=use.distribution,
+            location=location,
+            symbol=symbol,
+            parameter=parameter,
+            releases=releases,
+            catch=catch if raises else None,
+            message=message,
+            hint=hint,
+            trace=trace,
+        )

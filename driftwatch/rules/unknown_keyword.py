@@ -1,0 +1,125 @@
+"""DW101: a keyword argument that the release's signature does not take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from driftwatch.findings import RELEASES, Severity, Verdict
+from driftwatch.flow.uses import CallUse, Outcome, Use
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.rules.binding import Fault
+from driftwatch.rules.calls import callee_epochs, takes_keyword
+from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
+from driftwatch.rules.wording import did_you_mean, needs
+
+_HEADING = Heading("DW101", "unknown-keyword", Severity.ERROR)
+
+
+def check(use: Use, context: Context) -> Iterator[Verdict]:
+    if not isinstance(use, CallUse):
+        return
+    refused: dict[tuple[int, Fault | None], ReleaseSet] = {}
+    for part in context.parts(use):
+        faults = {
+            problem.parameter: problem.fault
+            for problem in part.bound.problems
+            if problem.fault in (Fault.UNKNOWN_KEYWORD, Fault.POSITIONAL_ONLY)
+        }
+        for i in part.keywords:
+            key = i, faults.get(use.keywords[i].name)
+            refused[key] = refused.get(key, EMPTY) | part.releases
+    for (i, fault), releases in refused.items():
+        if fault is None:
+            continue
+        argument = use.keywords[i]
+        name = argument.name or ""
+        how = "does not take" if fault is Fault.UNKNOWN_KEYWORD else "takes by position only its parameter"
+        yield _HEADING.verdict(
+            use,
+            use.callee.dotted,
+            releases,
+            f"`{use.callee.qualname}` {how} `{name}` in {RELEASES}",
+            _hint(use, name, context),
+            parameter=name,
+            argument=argument,
+        )
+
+
+def _hint(use: CallUse, name: str, context: Context) -> str:
+    history = context.history
+    taken = EMPTY
+    known: set[str] = set()
+    everywhere = replace(use, releases=history.timeline.all)
+    for releases, epochs in callee_epochs(everywhere, history):
+        if any(takes_keyword(epoch.symbol.signature, name) for epoch in epochs):
+            taken |= releases
+        for epoch in epochs:
+            known.update(p.name for p in (epoch.symbol.signature.parameters if epoch.symbol.signature else ()))
+    if not taken:
+        return f"no known release takes `{name}`{did_you_mean(name, known)}"
+    return f"{needs(history, taken)}; or pass it only where `inspect.signature` shows it"
+
+
+_KEYWORD = """\
+import kiln
+
+
+def bake(pot):
+    return kiln.fire(pot, minutes=30, glaze="blue")
+"""
+
+_DICT = """\
+import kiln
+
+
+def bake(pot):
+    options = {"minutes": 30}
+    options["glaze"] = "blue"
+    try:
+        return kiln.fire(pot, **options)
+    except Exception:
+        return None
+"""
+
+_PROBED = """\
+import inspect
+
+import kiln
+
+HAS_GLAZE = "glaze" in inspect.signature(kiln.fire).parameters
+
+
+def bake(pot):
+    options = {"minutes": 30}
+    if HAS_GLAZE:
+        options["glaze"] = "blue"
+    return kiln.fire(pot, **options)
+"""
+
+RULE = Rule(
+    code=_HEADING.code,
+    name=_HEADING.name,
+    severity=_HEADING.severity,
+    summary="A keyword argument that the function does not take in some release.",
+    rationale=(
+        "Python raises TypeError for a keyword that the installed release's signature does not have. It happens when a "
+        "parameter was added later than the oldest supported release, or was renamed or removed since. The keyword "
+        "counts wherever it was written: at the call, in a dict that is passed with `**`, in a `functools.partial`, or "
+        "at the caller of a wrapper that passes its keywords on."
+    ),
+    hint="Require a release that takes the keyword, or pass it only where `inspect.signature` shows it.",
+    check=check,
+    bad=(
+        Example("The keyword is newer than the oldest release", _KEYWORD, (Expected(5, "1.0", parameter="glaze"),)),
+        Example(
+            "In a dict, and a broad handler hides it",
+            _DICT,
+            (Expected(8, "1.0", Outcome.SILENT, "glaze"),),
+        ),
+    ),
+    good=(
+        Example("Passed only where the signature shows it", _PROBED),
+        Example("No supported release lacks it", _KEYWORD, against=">=1.1"),
+    ),
+)

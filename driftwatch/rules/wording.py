@@ -1,0 +1,53 @@
+"""How rules say what works where: requirements, ranges and near names, as parts of sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from driftwatch.releases import ReleaseSet
+from driftwatch.snapshot.history import History
+
+
+def requirement(history: History, works: ReleaseSet) -> str | None:
+    """The requirement that selects just these releases, such as ``dist>=0.6.8``; None when no single one does."""
+    runs = history.timeline.ranges(works)
+    if len(runs) != 1:
+        return None
+    versions = history.timeline.versions
+    first, last = runs[0]
+    bounds = []
+    if first != versions[0]:
+        bounds.append(f">={first}")
+    if last != versions[-1]:
+        bounds.append(f"<{versions[versions.index(last) + 1]}")
+    return f"{history.distribution}{','.join(bounds)}" if bounds else None
+
+
+def needs(history: History, works: ReleaseSet) -> str:
+    """What must be installed for the code to work, as half a sentence: ``needs dist>=0.6.8``."""
+    if not works:
+        return f"works in no known release of {history.distribution}"
+    wanted = requirement(history, works)
+    if wanted is not None:
+        return f"needs {wanted}"
+    return f"works in {history.timeline.describe(works)}"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """``; did you mean `x`?`` when there is a near name, else nothing."""
+    near = get_close_matches(name, sorted(set(known) - {name}), n=1, cutoff=0.75)
+    return f"; did you mean `{near[0]}`?" if near else ""
+
+
+def ordinal(position: int) -> str:
+    """A position from 0 for a person: ``1st``, ``2nd``, ``12th``."""
+    number = position + 1
+    suffix = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"
+
+
+def code(names: Iterable[str]) -> str:
+    """Names in backticks, with commas and an ``and``."""
+    quoted = [f"`{name}`" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
