@@ -175,7 +175,7 @@ def _any_of(variants: list[Any]) -> Any:
         for variant in variants:
             try:
                 return variant.__get__(self, type(self))(*args, **kwargs)
-            except TypeError as error:  # noqa: PERF203
+            except TypeError as error:
                 refused = refused or error
         assert refused is not None
         raise refused
