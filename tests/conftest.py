@@ -1,51 +1,64 @@
-"""What every test may use: the network marker, an own cache for each run, and golden files.
+"""What every test may rely on: no run touches the user's cache, a test that needs the index says so, golden files.
 
-A test marked ``network`` is skipped where the package index cannot be reached, so that a checkout can be tested offline;
-DRIFTWATCH_REQUIRE_NETWORK=1 makes it run, and fail, instead.
+`network` tests are skipped where the package index cannot be reached, so that a checkout can be tested offline; they run
+and fail there when DRIFTWATCH_REQUIRE_NETWORK=1. A cache named by DRIFTWATCH_CACHE_DIR is used as it is; otherwise the
+whole run, its workers and the processes they start, shares one of its own, which is gone afterwards.
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-GOLDEN = Path(__file__).parent / "golden"
+ROOT = Path(__file__).resolve().parent.parent
+GOLDEN = ROOT / "tests" / "golden"
+CACHE_VARIABLE = "DRIFTWATCH_CACHE_DIR"
+
+_own_cache = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden with what the code prints now")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # Workers inherit the variable, so the cache is made once, by the process that starts them.
+    if CACHE_VARIABLE not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="driftwatch-tests-")
+        config.stash[_own_cache] = folder
+        os.environ[CACHE_VARIABLE] = folder.name
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if folder := config.stash.get(_own_cache, None):
+        del os.environ[CACHE_VARIABLE]
+        folder.cleanup()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("network") is None or os.environ.get("DRIFTWATCH_REQUIRE_NETWORK") == "1":
+        return
+    if reason := why_offline():
+        pytest.skip(reason)
+
+
 @cache
-def index_reachable() -> bool:
-    """Whether the package index of this environment answers."""
+def why_offline() -> str | None:
+    """What stands between this run and the package index; None when nothing does."""
     from driftwatch.errors import IndexUnavailableError
     from driftwatch.snapshot.index import PackageIndex
 
     try:
         with PackageIndex() as index:
             index.project("packaging")
-    except IndexUnavailableError:
-        return False
-    return True
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("network") is None or os.environ.get("DRIFTWATCH_REQUIRE_NETWORK") == "1":
-        return
-    if not index_reachable():
-        pytest.skip("the package index cannot be reached")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Nothing that an earlier run left behind decides a test; processes that tests start inherit it."""
-    os.environ["DRIFTWATCH_CACHE_DIR"] = str(tmp_path_factory.mktemp("cache"))
+    except IndexUnavailableError as error:
+        return error.message
+    return None
 
 
 @pytest.fixture
