@@ -95,7 +95,7 @@ class ArtifactTree:
         self._source: _Members | None = None
         self._listing = self._list()
         self._prefix = package_folder(self._listing, top)
-        self._folders = _folders(self._listing, self._prefix)
+        self._folders = folders_of(self._listing, self._prefix)
 
     def read(self, path: str) -> bytes | None:
         name = self._prefix + posixpath.normpath(path)
@@ -197,9 +197,10 @@ def _asides(folder: str) -> int:
     return sum(part in _NOT_THE_PACKAGE for part in folder.split("/"))
 
 
-def _folders(listing: Listing, prefix: str) -> dict[str, set[str]]:
+def folders_of(paths: Iterable[str], prefix: str) -> dict[str, set[str]]:
+    """What is directly in each folder, of the files below a prefix."""
     folders: dict[str, set[str]] = {}
-    for path in listing:
+    for path in paths:
         if not path.startswith(prefix):
             continue
         name = path[len(prefix) :]
