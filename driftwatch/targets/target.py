@@ -1,0 +1,137 @@
+"""What is watched: a distribution on the package index, a module of it, and the folder of its snapshots.
+
+Enters: a ``target.toml`` that driftwatch comes with, or a ``[[tool.driftwatch.target]]`` of the user's. Leaves: a frozen
+`Target`, or a `ConfigError` that says what is wrong and, for a misspelt key, what was meant.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+
+from driftwatch.errors import ConfigError, UsageError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+INDEX = "index"
+DEFAULT_SNAPSHOTS = "snapshots"
+_KEYS = ("distribution", "module", "snapshots", "origin", "companions")
+_DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_PACKAGE = Path(__file__).resolve().parent.parent
+_HERE = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A library to watch.
+
+    `module` is the import path of its public root. `snapshots` is the folder with its history. `origin` is the folder
+    its releases are read from, None for the package index. `companions` are distributions that must be of the same
+    version. `data` is the folder of what else is known about it (advisories, policy), None where there is none.
+    """
+
+    distribution: str
+    module: str
+    snapshots: Path
+    origin: Path | None = None
+    companions: tuple[str, ...] = ()
+    data: Path | None = None
+
+    @property
+    def top(self) -> str:
+        """The top-level package or module."""
+        return self.module.partition(".")[0]
+
+    @classmethod
+    def from_config(cls, mapping: Mapping[str, object], base: Path) -> Target:
+        """A target as configured; relative paths start at `base`, the folder of the configuration file."""
+        return _target(mapping, "[[tool.driftwatch.target]]", base, base / DEFAULT_SNAPSHOTS, None)
+
+
+def shipped_targets() -> tuple[Target, ...]:
+    """The targets that driftwatch comes with, by distribution."""
+    found = [shipped_target(path.parent) for path in _HERE.glob("*/target.toml")]
+    return tuple(sorted(found, key=lambda target: target.distribution))
+
+
+def shipped_target(folder: Path) -> Target:
+    """The target that a folder with a ``target.toml`` describes; its snapshots come with driftwatch."""
+    path = folder / "target.toml"
+    try:
+        mapping = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from None
+    return _target(mapping, str(path), folder, shipped_snapshots(), folder)
+
+
+def shipped_snapshots() -> Path:
+    """The folder of the snapshots that driftwatch comes with: inside the wheel, or beside the package in a checkout."""
+    inside = _PACKAGE / "_snapshots"
+    return inside if inside.is_dir() else _PACKAGE.parent / "snapshots"
+
+
+def choose(targets: Iterable[Target], name: str) -> Target:
+    """The target a person names, by distribution or module; `UsageError` when there is none."""
+    known = list(targets)
+    for target in known:
+        if name == target.module or canonicalize_name(name) == canonicalize_name(target.distribution):
+            return target
+    names = [target.distribution for target in known]
+    raise UsageError(f"{name!r} is not a target", f"targets are {', '.join(names)}" if names else None)
+
+
+def _target(mapping: Mapping[str, object], where: str, base: Path, snapshots: Path, data: Path | None) -> Target:
+    for key in mapping:
+        if key not in _KEYS:
+            close = get_close_matches(key, _KEYS, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(_KEYS)}"
+            raise ConfigError(f"{where} has an unknown key {key!r}", hint)
+    distribution = _text(mapping, "distribution", where)
+    if not _DISTRIBUTION.fullmatch(distribution):
+        raise ConfigError(f"{where}: distribution = {distribution!r} is not the name of a distribution")
+    module = _text(mapping, "module", where)
+    if not all(part.isidentifier() for part in module.split(".")):
+        raise ConfigError(f"{where}: module = {module!r} is not an import path", "write it as in 'package.module'")
+    folder = _text(mapping, "snapshots", where, "")
+    origin = _text(mapping, "origin", where, INDEX)
+    return Target(
+        distribution=distribution,
+        module=module,
+        snapshots=base / folder if folder else snapshots / canonicalize_name(distribution),
+        origin=None if origin == INDEX else _folder(base / origin, f"{where}: origin = {origin!r}"),
+        companions=_names(mapping, "companions", where),
+        data=data,
+    )
+
+
+def _text(mapping: Mapping[str, object], key: str, where: str, default: str | None = None) -> str:
+    value = mapping.get(key, default)
+    if value is None:
+        raise ConfigError(f"{where} lacks {key!r}")
+    if not isinstance(value, str) or (not value and key in mapping):
+        raise ConfigError(f"{where}: {key} must be a text that is not empty")
+    return value
+
+
+def _names(mapping: Mapping[str, object], key: str, where: str) -> tuple[str, ...]:
+    value = mapping.get(key, [])
+    if not isinstance(value, (list, tuple)) or not all(
+        isinstance(v, str) and _DISTRIBUTION.fullmatch(v) for v in value
+    ):
+        raise ConfigError(f"{where}: {key} must be a list of names of distributions")
+    return tuple(value)
+
+
+def _folder(path: Path, what: str) -> Path:
+    if not path.is_dir():
+        raise ConfigError(f"{what} is neither 'index' nor a folder")
+    return path
