@@ -1,7 +1,7 @@
 """What is watched: a distribution on the package index, a module of it, and the folder of its snapshots.
 
-Enters: a ``target.toml`` that driftwatch comes with, or a ``[[tool.driftwatch.target]]`` of the user's. Leaves: a frozen
-`Target`, or a `ConfigError` that says what is wrong and, for a misspelt key, what was meant.
+Enters: a ``target.toml`` that driftwatch comes with, or a ``[[tool.driftwatch.target]]`` of the user's. Leaves: a
+frozen `Target`, or a `ConfigError` that says what is wrong and, for a misspelt key, what was meant.
 """
 
 from __future__ import annotations
@@ -124,11 +124,10 @@ def _text(mapping: Mapping[str, object], key: str, where: str, default: str | No
 
 def _names(mapping: Mapping[str, object], key: str, where: str) -> tuple[str, ...]:
     value = mapping.get(key, [])
-    if not isinstance(value, (list, tuple)) or not all(
-        isinstance(v, str) and _DISTRIBUTION.fullmatch(v) for v in value
-    ):
+    names = value if isinstance(value, (list, tuple)) else [None]
+    if not all(isinstance(name, str) and _DISTRIBUTION.fullmatch(name) for name in names):
         raise ConfigError(f"{where}: {key} must be a list of names of distributions")
-    return tuple(value)
+    return tuple(names)
 
 
 def _folder(path: Path, what: str) -> Path:
