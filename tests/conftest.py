@@ -1,8 +1,8 @@
 """What every test may rely on: no run touches the user's cache, a test that needs the index says so, golden files.
 
-`network` tests are skipped where the package index cannot be reached, so that a checkout can be tested offline; they run
-and fail there when DRIFTWATCH_REQUIRE_NETWORK=1. A cache named by DRIFTWATCH_CACHE_DIR is used as it is; otherwise the
-whole run, its workers and the processes they start, shares one of its own, which is gone afterwards.
+`network` tests are skipped where the package index cannot be reached, so that a checkout can be tested offline; with
+DRIFTWATCH_REQUIRE_NETWORK=1 they run, and fail, instead. A cache named by DRIFTWATCH_CACHE_DIR is used as it is;
+otherwise the whole run, its workers and the processes they start, shares one of its own, which is gone afterwards.
 """
 
 from __future__ import annotations

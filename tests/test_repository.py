@@ -73,7 +73,7 @@ def test_ci_runs_the_readmes_test_command() -> None:
     """The script takes the command out of the README; this runs that part of it."""
     script = text_of(ROOT / ".ci" / "run")
     (extraction,) = re.findall(
-        r"^test_command=\$\(.*?^\s*inside \{ print \}' README\.md\)$", script, re.MULTILINE | re.DOTALL
+        r"(?ms)^test_command=\$\(.*?^\s*inside \{ print \}' README\.md\)$", script, re.MULTILINE | re.DOTALL
     )
     result = subprocess.run(
         ["bash", "-c", f'{extraction}\nprintf "%s" "$test_command"'],
@@ -89,7 +89,7 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert version("driftwatch") == driftwatch.__version__
     changelog = text_of(ROOT / "CHANGELOG.md")
     assert re.search(
-        rf"^## \[{re.escape(driftwatch.__version__)}\] - (\d{{4}}-\d\d-\d\d|unreleased)$", changelog, re.MULTILINE
+        rf"(?m)^## \[{re.escape(driftwatch.__version__)}\] - (\d{{4}}-\d\d-\d\d|unreleased)$", changelog, re.MULTILINE
     )
 
 
