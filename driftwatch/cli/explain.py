@@ -1,0 +1,39 @@
+"""``driftwatch explain``: what a rule is for, what it finds, and what to do about it."""
+
+from __future__ import annotations
+
+import sys
+from difflib import get_close_matches
+
+import click
+
+from driftwatch.cli.output import emit
+from driftwatch.errors import UsageError
+
+
+@click.command(
+    "explain",
+    epilog="""\b
+Examples:
+  driftwatch explain            all rules, one line each
+  driftwatch explain DW101      one rule, with examples""",
+)
+@click.argument("code", required=False)
+def explain_command(code: str | None) -> None:
+    """Explain a rule: why it is there, what it finds, what to do. CODE is a rule's code or name."""
+    from driftwatch.report.rule_page import render, render_index
+    from driftwatch.report.styled import look
+    from driftwatch.rules import RULES, rule
+
+    if code is None:
+        emit(render_index(RULES, look(sys.stdout)))
+        return
+    found = rule(code)
+    if found is None:
+        names = {known: each for each in RULES for known in (each.code.lower(), each.name)}
+        near = get_close_matches(code.lower(), names, n=1, cutoff=0.5)
+        hint = "`driftwatch explain` lists all"
+        if near:
+            hint = f"did you mean {names[near[0]].code} ({names[near[0]].name})?"
+        raise UsageError(f"there is no rule {code!r}", hint)
+    emit(render(found, look(sys.stdout)))
