@@ -165,7 +165,7 @@ def watched(paths: set[str], action: Any) -> tuple[dict[str, Any], Any]:
 def run(program: Program, main: str, calls: Sequence[Any], unknown: object) -> dict[str, Any]:
     for name in program.code:
         sys.modules.pop(name, None)
-    sys.meta_path.insert(0, program)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, program)
     try:
         loaded, module = watched(program.paths, lambda: importlib.import_module(main))
         records: list[dict[str, Any]] = []

@@ -1,0 +1,105 @@
+"""A small library with a few releases, made by hand: what the harness is tried on."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+
+from driftwatch.snapshot.model import Binding, Parameter, ParameterKind, Ref, Signature, Snapshot, Symbol, SymbolKind
+
+KINDS = {
+    inspect.Parameter.POSITIONAL_ONLY: ParameterKind.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD: ParameterKind.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.VAR_POSITIONAL: ParameterKind.VAR_POSITIONAL,
+    inspect.Parameter.KEYWORD_ONLY: ParameterKind.KEYWORD_ONLY,
+    inspect.Parameter.VAR_KEYWORD: ParameterKind.VAR_KEYWORD,
+}
+
+RELEASES: Mapping[str, Mapping[str, str]] = {
+    "0.1.0": {
+        "fuse": "(x, workspace, output=None)",
+        "create": "(world_size, rank) -> Workspace",
+        "legacy": "(x)",
+        "Workspace": "(size)",
+        "Workspace.fits": "(tokens, hidden)",
+        "Ring": "(Workspace)(size)",
+        "Ring.fits": "(tokens, hidden, oneshot=None)",
+    },
+    "0.2.0": {
+        "fuse": "(x, workspace, output=None, *, early=True)",
+        "create": "(world_size, rank, group=None) -> Workspace",
+        "legacy": "(x)",
+        "gather": "(x, axis)",
+        "Workspace": "(size)",
+        "Workspace.fits": "(tokens, hidden)",
+        "Ring": "(Workspace)(size)",
+        "Ring.fits": "(tokens, hidden, oneshot=None)",
+        "Ring.checkpoint": "()",
+        "Plan": "(group)",
+    },
+    "0.2.0.post1": {
+        "fuse": "(x, workspace, early=True, output=None, bias=0.0)",
+        "create": "(world_size, rank, group=None) -> Workspace",
+        "gather": "(x, axis, out=None)",
+        "extra.deep": "(a, /, b)",
+        "Workspace": "(size)",
+        "Workspace.fits": "(tokens, hidden)",
+        "Workspace.close": "()",
+        "Ring": "(Workspace)(size)",
+        "Ring.fits": "(tokens, hidden, oneshot=None)",
+        "Ring.checkpoint": "(path)",
+        "Plan": "(group, size=1)",
+    },
+    "0.10.0": {
+        "fuse": "(x, workspace, early=True, output=None, bias=0.0)",
+        "create": "(world_size, rank, **options) -> Workspace",
+        "gather": "(*xs, axis)",
+        "extra.deep": "(a, /, b, c=None)",
+        "Workspace": "(size)",
+        "Workspace.fits": "(tokens, hidden)",
+        "Workspace.close": "(now=False)",
+        "Ring": "(Workspace)(size, shape=None)",
+        "Ring.fits": "(tokens, hidden, strategy=None)",
+        "Plan": "(size=1)",
+    },
+}
+MEMBERS = {"0.1.0": ("A",), "0.2.0": ("A", "B"), "0.2.0.post1": ("A", "B"), "0.10.0": ("B", "C")}
+
+
+def snapshots() -> list[Snapshot]:
+    return [_snapshot(release, names) for release, names in RELEASES.items()]
+
+
+def _snapshot(release: str, names: Mapping[str, str]) -> Snapshot:
+    symbols = [Symbol(Ref(module, ""), SymbolKind.MODULE) for module in ("lib.comm", "lib.comm.base")]
+    if any(name.startswith("extra.") for name in names):
+        symbols.append(Symbol(Ref("lib.comm.extra", ""), SymbolKind.MODULE))
+    for name, text in names.items():
+        module, qualname = ("lib.comm.extra", name[6:]) if name.startswith("extra.") else ("lib.comm", name)
+        ref = Ref(module, qualname)
+        if qualname[0].isupper() and "." not in qualname:
+            base = "lib.comm:Workspace" if text.startswith("(Workspace)") else None
+            signature = _signature(text.removeprefix("(Workspace)"))
+            symbols.append(Symbol(ref, SymbolKind.CLASS, signature, bases=(base,) if base else ()))
+        else:
+            binding = Binding.INSTANCE if "." in qualname else None
+            symbols.append(Symbol(ref, SymbolKind.FUNCTION, _signature(text), binding))
+    symbols.append(Symbol(Ref("lib.comm", "Pattern"), SymbolKind.CLASS, Signature()))
+    symbols += [
+        Symbol(Ref("lib.comm", f"Pattern.{name}"), SymbolKind.ATTRIBUTE, value=str(i))
+        for i, name in enumerate(MEMBERS[release])
+    ]
+    return Snapshot(release, {symbol.ref: symbol for symbol in symbols})
+
+
+def _signature(text: str) -> Signature:
+    head, _, returns = text.partition(" -> ")
+    scope: dict[str, object] = {}
+    exec(f"def f{head}: ...", scope)  # this file's own text
+    function = scope["f"]
+    assert callable(function)
+    parameters = tuple(
+        Parameter(p.name, KINDS[p.kind], None if p.default is p.empty else repr(p.default))
+        for p in inspect.signature(function).parameters.values()
+    )
+    return Signature(parameters, returns or None, Ref("lib.comm", returns) if returns else None)
