@@ -84,9 +84,9 @@ def _seconds(text: str | None) -> float:
 
 def _pip_options(env: Mapping[str, str]) -> dict[str, str]:
     """Options of pip's configuration files, later files over earlier ones, ``[install]`` over ``[global]``."""
-    found: dict[str, str] = {}
+    sections: dict[str, dict[str, str]] = {"global": {}, "install": {}}
     if env.get("PIP_CONFIG_FILE") == os.devnull:
-        return found
+        return {}
     for path in _pip_files(env):
         parser = configparser.RawConfigParser()
         try:
@@ -94,10 +94,10 @@ def _pip_options(env: Mapping[str, str]) -> dict[str, str]:
         except (OSError, UnicodeDecodeError, configparser.Error):
             # pip itself complains about a file it cannot read; here it only means one source less.
             continue
-        for section in ("global", "install"):
+        for section, found in sections.items():
             if parser.has_section(section):
                 found.update((key.replace("_", "-"), value.strip()) for key, value in parser.items(section))
-    return found
+    return sections["global"] | sections["install"]
 
 
 def _pip_files(env: Mapping[str, str]) -> Iterator[Path]:
