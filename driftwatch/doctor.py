@@ -239,6 +239,8 @@ def _verdict(
     if need.hardware and not gpus:
         obstacles.append(gpu_note or "no GPU is listed")
     elif need.hardware:
+        if not _majors(need, version):
+            unknown.append(f"which GPUs {need.distribution} {version} serves")
         obstacles += _hardware(need, gpus, version)
     return Verdict(
         need.distribution, need.feature, versions, attempt, tuple(problems), tuple(obstacles), tuple(unknown)
@@ -270,11 +272,12 @@ def _majors(need: Needs, version: str | None) -> tuple[int, ...]:
     """The compute capabilities that a release serves; of an unknown release, those that any does."""
     if version is not None:
         try:
-            parsed = Version(version)
+            # A pre-release serves what its release will; a post-release what its release did.
+            base = Version(version).base_version
         except InvalidVersion:
             return ()
         for specifier, majors in need.hardware:
-            if SpecifierSet(specifier, prereleases=True).contains(Version(parsed.public)):
+            if SpecifierSet(specifier).contains(base):
                 return majors
         return ()
     return tuple(sorted({major for _, majors in need.hardware for major in majors}))

@@ -46,10 +46,9 @@ def test_one_each_the_silent_errors_first() -> None:
         "endColumn": "61",
     }
     assert found[0][2].splitlines() == [
-        "`create_workspace` does not take `group`",
-        "In 0.6.0 to 0.6.1, 2 releases.",
+        "`create_workspace` does not take `group` in 0.6.0 to 0.6.1",
+        "Outside the checked range in 0.5.0.",
         "SILENT: the `except Exception as error` at line 10 takes the TypeError and the program goes on without it.",
-        "Outside the checked range: 0.5.0.",
         SILENT.hint,
     ]
 

@@ -119,7 +119,7 @@ def test_silence_says_what_was_checked() -> None:
     target = replace(REPORT.targets[0], compatible=REPORT.targets[0].checked, degraded=EMPTY)
     clean = Report(targets=(target,), findings=(), files=40, analysed=3)
     assert text(clean) == (
-        "flashinfer-python (flashinfer.comm): checked 0.6.0 to 0.7.1, 5 releases, from --against '>=0.6.0'\n"
+        "flashinfer-python (flashinfer.comm): checked 0.6.0 to 0.7.1, 5 releases (--against >=0.6.0)\n"
         "  works with    0.6.0 to 0.7.1, 5 releases\n"
         "  degraded with none\n"
         "  breaks with   none\n"
@@ -150,10 +150,13 @@ def test_where_the_value_came_from_in_another_file() -> None:
 
 
 def test_a_note_beyond_the_range_is_one_line() -> None:
-    note = finding(severity=Severity.NOTE, releases=EMPTY, beyond=TIMELINE.set_of(["0.5.0"]))
-    first = text(replace(REPORT, findings=(note,))).splitlines()[0]
-    assert first.startswith("pkg/fusion.py:9:30: note DW101 unknown-keyword: `create_workspace` does not take `group`")
-    assert "outside the checked range in 0.5.0" in first
+    note = finding(
+        severity=Severity.NOTE, releases=EMPTY, beyond=TIMELINE.set_of(["0.5.0"]), message="`f` takes no `g` in 0.5.0"
+    )
+    assert text(replace(REPORT, findings=(note,))).splitlines()[0] == (
+        "pkg/fusion.py:9:30: note DW101 unknown-keyword: `f` takes no `g` in 0.5.0; outside the checked range; "
+        "SILENT there"
+    )
 
 
 def test_ranges() -> None:

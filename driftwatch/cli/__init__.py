@@ -1,8 +1,8 @@
 """The command line: parse, call a use case, print what it returns, exit. click is imported here and nowhere else.
 
 Exit status 0: nothing to report. 1: findings. 2: a usage, configuration or input error, or a crash of driftwatch
-itself. 130: interrupted. Commands live in the modules beside this one, which import what they need when they run, so that
-``--help`` and ``--version`` answer at once.
+itself. 130: interrupted. Commands live in the modules beside this one, which import what they need when they run, so
+that ``--help`` and ``--version`` answer at once.
 """
 
 from __future__ import annotations

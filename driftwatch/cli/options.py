@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import click
-
-if TYPE_CHECKING:
-    from driftwatch.snapshot.history import History
-    from driftwatch.targets.target import Target
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 

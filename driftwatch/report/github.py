@@ -12,7 +12,7 @@ from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import count, outcome, ranges
+from driftwatch.report.phrases import count, outcome, ranges, where
 from driftwatch.report.safe import safe
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -53,13 +53,10 @@ def _annotation(report: Report, finding: Finding) -> str:
         properties["col"] = place.column
         properties["endColumn"] = place.end_column
     parts = [finding.message]
-    if finding.releases:
-        parts.append(f"In {ranges(timeline, finding.releases)}.")
+    parts += [f"{part[0].upper()}{part[1:]}." for part in where(timeline, finding)]
     said = outcome(finding, report.source)
     if said is not None:
         parts.append(f"{said[0].upper()}{said[1:]}.")
-    if finding.beyond:
-        parts.append(f"Outside the checked range: {ranges(timeline, finding.beyond)}.")
     if finding.hint:
         parts.append(finding.hint)
     return command(_COMMANDS[finding.severity], properties, "\n".join(safe(part) for part in parts))

@@ -32,8 +32,19 @@ def ranges(timeline: Timeline, releases: ReleaseSet) -> str:
     return f"{timeline.describe(releases)} ({len(releases)} releases)"
 
 
+def where(timeline: Timeline, finding: Finding) -> tuple[str, ...]:
+    """The releases of a finding as parts of a sentence, without what its message says already."""
+    said: list[str] = []
+    if finding.releases and timeline.describe(finding.releases) not in finding.message:
+        said.append(f"in {ranges(timeline, finding.releases)}")
+    if finding.beyond:
+        known = not finding.releases and timeline.describe(finding.beyond) in finding.message
+        said.append(f"outside the checked range{'' if known else f' in {ranges(timeline, finding.beyond)}'}")
+    return tuple(said)
+
+
 def exception(code: str) -> str:
-    """The exception behind a code, with its article; a general word where it depends on the place."""
+    """The exception behind a code; a general word where it depends on the place."""
     name = _EXCEPTIONS.get(code) or _EXCEPTIONS.get(code[:3])
     return name or "exception"
 

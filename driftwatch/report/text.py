@@ -14,7 +14,7 @@ from driftwatch.flow.uses import Outcome
 from driftwatch.report.excerpt import excerpt
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import count, outcome, ranges
+from driftwatch.report.phrases import count, outcome, ranges, where
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Span, compose
 
@@ -98,11 +98,7 @@ def _notes(report: Report) -> list[Line | Hanging]:
         finding = group[0]
         timeline = report.target(finding.distribution).timeline
         said = outcome(finding, report.source) if finding.outcome is Outcome.GUARDED else None
-        parts = [safe(finding.message)]
-        if finding.releases:
-            parts.append(f"in {ranges(timeline, finding.releases)}")
-        if finding.beyond:
-            parts.append(f"outside the checked range in {ranges(timeline, finding.beyond)}")
+        parts = [safe(finding.message), *where(timeline, finding)]
         if said:
             parts.append(said)
         elif finding.outcome is Outcome.SILENT:
@@ -158,7 +154,7 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Line | Hanging]:
     timeline = target.timeline
     yield Hanging(
         (Span(safe(target.distribution), "path"), Span(f" ({safe(target.module)}): ")),
-        (Span(f"checked {ranges(timeline, target.checked)}"), Span(f", from {safe(target.origin)}", "dim")),
+        (Span(f"checked {ranges(timeline, target.checked)}"), Span(f" ({safe(target.origin)})", "dim")),
     )
     rows = (
         ("works with", "good", target.compatible - target.degraded),
