@@ -1,0 +1,194 @@
+"""Which releases count: what was asked for, what is configured, or what the project itself declares.
+
+Enters: the timeline of a library, specifiers, a folder. Leaves: the checked set and, for a person, where it came from.
+What a user asks for must make sense, else `UsageError`; what a project declares is only evidence, so that a pin to a
+release nobody knows yet is said and the newest known release is taken instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from driftwatch.declared import Declaration, declarations
+from driftwatch.errors import UsageError
+from driftwatch.releases import EMPTY, ReleaseSet, Timeline
+
+_EXACT = re.compile(r"[0-9vV][^,;\s<>=!~]*")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRange:
+    """The releases that are checked, and why, for a person. `declared` says that something asks for just these."""
+
+    releases: ReleaseSet
+    source: str
+    declared: bool = True
+
+
+def choose(
+    distribution: str,
+    timeline: Timeline,
+    *,
+    against: Sequence[str] = (),
+    configured: Sequence[str] = (),
+    configured_in: str = "configuration",
+    folder: Path | None = None,
+) -> CheckedRange:
+    """The checked range of one target: asked for, else configured, else declared near `folder`, else the newest."""
+    if not len(timeline):
+        raise UsageError(f"no release of {distribution} is known", "add some with `driftwatch snapshot update`")
+    asked = _asked(distribution, timeline, against)
+    if asked is not None:
+        return CheckedRange(asked, f"--against {' '.join(against)}")
+    wanted = _asked(distribution, timeline, configured)
+    if wanted is not None:
+        return CheckedRange(wanted, f"'against' in {configured_in}")
+    if folder is not None:
+        found = declarations(folder, distribution)
+        if found:
+            return from_declarations(timeline, found)
+    newest = timeline.versions[-1]
+    return CheckedRange(timeline.newest(), f"no requirement was found, so the newest release, {newest}", False)
+
+
+def check_names(against: Iterable[str], distributions: Sequence[str]) -> None:
+    """`UsageError` for a specifier that names a distribution which is no target, or that cannot be read."""
+    known = {canonicalize_name(name): name for name in distributions}
+    for text in against:
+        name = _split(text)[0]
+        if name is not None and canonicalize_name(name) not in known:
+            near = get_close_matches(canonicalize_name(name), sorted(known), n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]}?" if near else f"targets are {', '.join(sorted(known))}"
+            raise UsageError(f"{name!r} in {text!r} is no target", hint)
+
+
+def from_declarations(timeline: Timeline, found: Sequence[Declaration]) -> CheckedRange:
+    """The range a project's own requirements come to.
+
+    Requirements that always hold must all hold. Those that hold only under a marker, with an extra, or from a
+    requirements file of their own are alternatives: each is one way in which the project is installed. Where none
+    always holds, the range is what any alternative selects.
+    """
+    texts = [f"{d.requirement} ({d.file})" for d in _once(found)]
+    said = f"{found[0].project}'s own requirement {', '.join(texts[:3])}{' and more' if len(texts) > 3 else ''}"
+    bounded = [d for d in found if _specifier(d.requirement)]
+    if not bounded:
+        return CheckedRange(timeline.newest(), f"{said} names no release, so the newest, {timeline.versions[-1]}")
+    always = [_select(timeline, d.requirement) for d in bounded if d.always]
+    releases = timeline.all
+    for selected in always:
+        releases &= selected
+    if not always or not releases:
+        releases = EMPTY
+        for declaration in bounded:
+            releases |= _select(timeline, declaration.requirement)
+    if not releases:
+        return CheckedRange(
+            timeline.newest(), f"{said} selects no known release, so the newest, {timeline.versions[-1]}"
+        )
+    return CheckedRange(releases, said)
+
+
+def _once(found: Sequence[Declaration]) -> list[Declaration]:
+    return list({(d.requirement, d.file): d for d in found}.values())
+
+
+def _specifier(requirement: str) -> str:
+    try:
+        parsed = Requirement(requirement)
+    except InvalidRequirement:
+        return ""
+    return str(parsed.specifier)
+
+
+def _select(timeline: Timeline, requirement: str) -> ReleaseSet:
+    """The releases a declared requirement selects; a local version such as ``1.0+cu130`` counts as its public one."""
+    public = [
+        Specifier(f"=={spec.version.partition('+')[0]}") if spec.operator in ("==", "===") else spec
+        for spec in Requirement(requirement).specifier
+    ]
+    return timeline.matching(",".join(str(spec) for spec in public))
+
+
+def _asked(distribution: str, timeline: Timeline, against: Sequence[str]) -> ReleaseSet | None:
+    """What the specifiers for this distribution select together; None when there is none for it."""
+    result: ReleaseSet | None = None
+    for text in against:
+        name, specifier = _split(text)
+        if name is not None and canonicalize_name(name) != canonicalize_name(distribution):
+            continue
+        selected = _asked_one(distribution, timeline, text, specifier)
+        result = selected if result is None else result | selected
+    return result
+
+
+def _asked_one(distribution: str, timeline: Timeline, text: str, specifier: str) -> ReleaseSet:
+    if specifier == "all":
+        return timeline.all
+    if specifier in ("newest", "latest"):
+        return timeline.newest()
+    parts = [part.strip() for part in specifier.split(",") if part.strip()]
+    if parts and all(_EXACT.fullmatch(part) for part in parts):
+        selected = EMPTY
+        for part in parts:
+            selected |= _exact(distribution, timeline, part, text)
+        return selected
+    try:
+        specifiers = SpecifierSet(specifier)
+    except InvalidSpecifier:
+        raise UsageError(
+            f"{text!r} is not a version specifier",
+            f"write it as in '>={timeline.versions[0]}' or '{timeline.versions[-1]}'",
+        ) from None
+    for one in specifiers:
+        if one.operator in ("==", "===") and not one.version.endswith(".*"):
+            _exact(distribution, timeline, one.version, text)
+    selected = timeline.matching(",".join(str(one) for one in specifiers))
+    if not selected:
+        first, last = timeline.versions[0], timeline.versions[-1]
+        raise UsageError(f"{text!r} selects no known release of {distribution}", f"known are {first} to {last}")
+    return selected
+
+
+def _exact(distribution: str, timeline: Timeline, version: str, text: str) -> ReleaseSet:
+    try:
+        wanted = Version(version)
+    except InvalidVersion:
+        raise UsageError(f"{version!r} in {text!r} is not a version") from None
+    if wanted in timeline.parsed:
+        return ReleaseSet(1 << timeline.parsed.index(wanted))
+    raise UsageError(f"release {version} of {distribution} is not known", _near(timeline, wanted))
+
+
+def _near(timeline: Timeline, wanted: Version) -> str:
+    """The known releases round a version that is not known."""
+    first, last = timeline.versions[0], timeline.versions[-1]
+    if wanted > timeline.parsed[-1]:
+        return f"the newest known is {last}; `driftwatch snapshot update` looks for newer ones"
+    below = sum(1 for version in timeline.parsed if version < wanted)
+    near = timeline.versions[max(0, below - 1) : below + 1]
+    return f"near it are {' and '.join(near)}; known are {first} to {last}"
+
+
+def _split(text: str) -> tuple[str | None, str]:
+    """A specifier's distribution, when it names one, and the rest."""
+    stripped = text.strip()
+    if stripped in ("all", "newest", "latest") or _EXACT.match(stripped) or stripped[:1] in ("<", ">", "=", "!", "~"):
+        return None, stripped
+    try:
+        requirement = Requirement(stripped)
+    except InvalidRequirement:
+        named = re.match(r"([A-Za-z][\w.-]*)\s*(?:\[[^]]*\])?\s*(.*)", stripped)
+        return (named[1], named[2]) if named else (None, stripped)
+    if not requirement.specifier:
+        raise UsageError(f"{text!r} names no release", f"write it as in '{stripped}>=1.0' or '{stripped}==1.0'")
+    return requirement.name, str(requirement.specifier)

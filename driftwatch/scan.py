@@ -1,0 +1,349 @@
+"""A scan from end to end: paths and histories in, findings and what they add up to out.
+
+Enters: a `ScanRequest`. Leaves: a `ScanResult` that holds all that any report needs. Nothing is printed, nobody exits,
+no scanned code is run. The same files give the same result in any order and with any number of workers. What the user
+got wrong is a `DriftwatchError`; what is wrong with one file is a diagnostic, and the scan goes on.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from driftwatch import ranges
+from driftwatch.config import Config, discover
+from driftwatch.discovery import Root, find_roots
+from driftwatch.errors import ConfigError, DriftwatchError, UsageError
+from driftwatch.findings import Finding, Severity, Verdict, judge
+from driftwatch.flow.project import analyse
+from driftwatch.flow.source import SourceError, decode
+from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, Unresolved
+from driftwatch.releases import ReleaseSet, Timeline, union
+from driftwatch.rules import RULES, apply
+from driftwatch.rules.rule import Context, Rule
+from driftwatch.snapshot.history import History
+from driftwatch.suppress import Decisions, Idle, Suppressed, matches, read_baseline, sift
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A library to hold the code against. `data` is the folder of what no signature shows, where there is one."""
+
+    history: History
+    data: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRequest:
+    """What to scan, against what. Empty `against`, `select`, `ignore` and None for the rest mean: as configured.
+
+    `base` is the folder that relative paths start at; None is the working folder. `progress` goes to the analysis.
+    """
+
+    paths: tuple[Path, ...]
+    targets: tuple[Watched, ...]
+    config: Config = field(default_factory=Config)
+    against: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    baseline: Path | None = None
+    fail_on: str | None = None
+    jobs: int = 1
+    cache: Path | None = None
+    progress: Callable[..., object] | None = None
+    base: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TargetResult:
+    """How the code fares with one library.
+
+    `compatible` are the checked releases in which no error stands, one that a baseline hides included; `degraded` those
+    of them in which something is guarded off. `origin` says for a person why these releases are checked.
+    """
+
+    distribution: str
+    module: str
+    timeline: Timeline
+    checked: ReleaseSet
+    origin: str
+    compatible: ReleaseSet
+    degraded: ReleaseSet
+
+    @property
+    def broken(self) -> ReleaseSet:
+        return self.checked - self.compatible
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The scanned files by the path that reports show, read again when asked for."""
+
+    roots: tuple[tuple[str, Path], ...]
+    _known: dict[str, tuple[str, ...] | None] = field(default_factory=dict, repr=False, compare=False)
+
+    def path(self, shown: str) -> Path:
+        """Where a file is."""
+        for prefix, folder in self.roots:
+            if prefix and shown.startswith(prefix):
+                return folder / shown.removeprefix(prefix)
+        return next((folder for prefix, folder in self.roots if not prefix), self.roots[0][1]) / shown
+
+    def text(self, shown: str) -> str | None:
+        lines = self.lines(shown)
+        return None if lines is None else "\n".join(lines)
+
+    def lines(self, shown: str) -> tuple[str, ...] | None:
+        """The lines of a file; None when it cannot be read any more."""
+        if shown not in self._known:
+            try:
+                self._known[shown] = tuple(decode(self.path(shown).read_bytes()).split("\n"))
+            except (OSError, ValueError, SourceError):
+                self._known[shown] = None
+        return self._known[shown]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """All that a scan found, in its final order."""
+
+    targets: tuple[TargetResult, ...]
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Suppressed, ...]
+    idle: tuple[Idle, ...]
+    unresolved: tuple[Unresolved, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    files: int
+    analysed: int
+    sources: Sources
+    fail_on: str = "error"
+
+    @property
+    def failed(self) -> bool:
+        """Whether the findings are such that the run should fail."""
+        failing = {"error": {Severity.ERROR}, "warning": {Severity.ERROR, Severity.WARNING}}.get(self.fail_on, set())
+        return any(finding.severity in failing for finding in self.findings)
+
+
+def config_for(paths: Iterable[Path], base: Path | None = None) -> Config:
+    """The configuration of a scan: the one that all its paths share; `UsageError` when they belong to several."""
+    found: dict[Path | None, Config] = {}
+    for path in paths:
+        config = discover((base or Path.cwd()) / path)
+        found.setdefault(config.path, config)
+    configured = [config for where, config in found.items() if where is not None]
+    if len(configured) > 1:
+        names = " and ".join(str(config.path) for config in configured[:2])
+        raise UsageError(f"the paths have different configurations: {names}", "scan them one after the other")
+    return configured[0] if configured else Config()
+
+
+def scan(request: ScanRequest) -> ScanResult:
+    """Scan the paths of a request."""
+    config = request.config
+    base = (request.base or Path.cwd()).resolve()
+    chosen = _chosen_rules(request)
+    severities = _severities(config)
+    histories = {target.history.distribution: target.history for target in request.targets}
+    if not histories:
+        raise UsageError("there is no target to hold the code against")
+    patterns = [(pattern, _codes(codes, config)) for pattern, codes in config.per_file_ignores]
+    baseline_path = request.baseline or config.baseline
+    baseline = read_baseline(baseline_path) if baseline_path is not None else ()
+
+    roots, unlisted = find_roots(request.paths, base=base, exclude=config.exclude, exclude_from=config.folder)
+    checked = {name: _checked_range(history, request, roots) for name, history in histories.items()}
+    contexts = {name: Context(history, checked[name].releases) for name, history in histories.items()}
+    verdicts: list[Verdict] = []
+    unresolved: list[Unresolved] = []
+    diagnostics = list(unlisted)
+    files = analysed = 0
+    touched: set[str] = set()
+    for root in roots:
+        analysis = analyse(
+            root.folder,
+            root.files,
+            tuple(histories.values()),
+            jobs=request.jobs,
+            cache=request.cache,
+            progress=request.progress,
+        )
+        files += analysis.files
+        analysed += analysis.analysed
+        touched.update(root.prefix + use.location.path for use in analysis.uses)
+        verdicts += [_placed(verdict, root.prefix) for verdict in apply(analysis.uses, contexts, chosen)]
+        unresolved += [replace(each, path=root.prefix + each.path) for each in analysis.unresolved]
+        diagnostics += [replace(each, path=root.prefix + each.path) for each in analysis.diagnostics]
+        diagnostics += _not_python(root, {each.path for each in diagnostics})
+
+    timelines = {name: history.timeline for name, history in histories.items()}
+    sets = {name: each.releases for name, each in checked.items()}
+    sources = Sources(tuple((root.prefix, root.folder) for root in roots))
+    sifted = sift(
+        judge(verdicts, timelines, sets, severities),
+        touched,
+        Decisions(
+            texts=sources.text,
+            timelines=timelines,
+            checked=sets,
+            codes=[rule.code for rule in RULES],
+            patterns=patterns,
+            placed=_placing(sources, config),
+            baseline=baseline,
+            baseline_path=str(baseline_path) if baseline_path is not None else "",
+        ),
+    )
+    still_true = [*sifted.standing, *(each.finding for each in sifted.suppressed if each.by == "baseline")]
+    return ScanResult(
+        targets=tuple(_fares(histories[name], checked[name], still_true) for name in sorted(histories)),
+        findings=sifted.standing,
+        suppressed=sifted.suppressed,
+        idle=sifted.idle,
+        unresolved=tuple(sorted(unresolved, key=lambda each: (each.path, each.line, each.reason))),
+        diagnostics=tuple(sorted(set(diagnostics), key=lambda each: (each.path, each.line or 0, each.message))),
+        files=files,
+        analysed=analysed,
+        sources=sources,
+        fail_on=request.fail_on or config.fail_on,
+    )
+
+
+# -- what applies ----------------------------------------------------------------------------------------------------
+
+
+def _chosen_rules(request: ScanRequest) -> tuple[Rule, ...]:
+    config = request.config
+    select = _codes(request.select, None) if request.select else _codes(config.select, config)
+    ignore = _codes(request.ignore, None) if request.ignore else _codes(config.ignore, config)
+    return tuple(
+        rule for rule in RULES if (not select or matches(rule.code, select)) and not matches(rule.code, ignore)
+    )
+
+
+def _codes(selectors: Sequence[str], config: Config | None) -> tuple[str, ...]:
+    """Selectors as codes or prefixes of codes; a rule's name is as good as its code. `config` is where they stand."""
+    result: list[str] = []
+    for selector in (part for text in selectors for part in text.split(",")):
+        wanted = selector.strip()
+        named = [rule.code for rule in RULES if rule.name == wanted.lower()]
+        if named:
+            result += named
+        elif wanted and any(rule.code.startswith(wanted.upper()) for rule in RULES):
+            result.append(wanted.upper())
+        else:
+            raise _no_such_rule(wanted, config)
+    return tuple(result)
+
+
+def _no_such_rule(wanted: str, config: Config | None) -> DriftwatchError:
+    known = {text: rule for rule in RULES for text in (rule.code.lower(), rule.name)}
+    near = get_close_matches(wanted.lower(), known, n=1, cutoff=0.5)
+    hint = f"did you mean {known[near[0]].code} ({known[near[0]].name})?" if near else "`driftwatch explain` lists all"
+    if config is None:
+        return UsageError(f"there is no rule {wanted!r}", hint)
+    return ConfigError(f"{config.path}: there is no rule {wanted!r}", hint)
+
+
+def _severities(config: Config) -> dict[str, Severity]:
+    """Configured severities by code; the most specific selector decides."""
+    result: dict[str, tuple[int, Severity]] = {}
+    for selector, severity in config.severity.items():
+        for code in _codes((selector,), config):
+            for rule in RULES:
+                if matches(rule.code, (code,)) and len(code) >= result.get(rule.code, (0, severity))[0]:
+                    result[rule.code] = (len(code), Severity(severity))
+    return {code: severity for code, (_, severity) in result.items()}
+
+
+def _checked_range(history: History, request: ScanRequest, roots: Sequence[Root]) -> ranges.CheckedRange:
+    """The range of one target; roots that declare different ones are held against all of them."""
+    config = request.config
+    distributions = [target.history.distribution for target in request.targets]
+    ranges.check_names(request.against, distributions)
+    found: dict[ranges.CheckedRange, None] = {}
+    places = [path for root in roots for path in ([file.parent for file in root.named] or [root.folder])]
+    for folder in dict.fromkeys(places):
+        found[
+            ranges.choose(
+                history.distribution,
+                history.timeline,
+                against=request.against,
+                configured=config.against,
+                configured_in=config.path.name if config.path is not None else "the configuration",
+                folder=folder,
+            )
+        ] = None
+    if len(found) == 1:
+        return next(iter(found))
+    # A folder that declares nothing says nothing against what another declares.
+    declared = [each for each in found if each.declared] or list(found)
+    return ranges.CheckedRange(
+        union([each.releases for each in declared]), "; ".join(dict.fromkeys(each.source for each in declared)), True
+    )
+
+
+def _placing(sources: Sources, config: Config) -> Callable[[str], str]:
+    """How a path of a report looks from the configuration file, whose patterns are relative to its folder."""
+    folder = config.folder
+
+    def placed(shown: str) -> str:
+        path = sources.path(shown)
+        if folder is not None and path.is_relative_to(folder.resolve()):
+            return path.relative_to(folder.resolve()).as_posix()
+        return shown
+
+    return placed
+
+
+# -- what comes out --------------------------------------------------------------------------------------------------
+
+
+def _fares(history: History, checked: ranges.CheckedRange, findings: Sequence[Finding]) -> TargetResult:
+    own = [finding for finding in findings if finding.distribution == history.distribution]
+    broken = union([finding.releases for finding in own if finding.severity is Severity.ERROR])
+    guarded = union([finding.releases for finding in own if finding.outcome is Outcome.GUARDED])
+    compatible = checked.releases - broken
+    return TargetResult(
+        distribution=history.distribution,
+        module=history.module,
+        timeline=history.timeline,
+        checked=checked.releases,
+        origin=checked.source,
+        compatible=compatible,
+        degraded=compatible & guarded,
+    )
+
+
+def _placed(verdict: Verdict, prefix: str) -> Verdict:
+    """A verdict with its paths as reports show them."""
+    if not prefix:
+        return verdict
+    catch = verdict.catch
+    if catch is not None and catch.path is not None:
+        catch = replace(catch, path=prefix + catch.path)
+    location: Location = replace(verdict.location, path=prefix + verdict.location.path)
+    trace = tuple(Step(prefix + step.path, step.line, step.note) for step in verdict.trace)
+    return replace(verdict, location=location, catch=catch, trace=trace)
+
+
+def _not_python(root: Root, told: set[str]) -> list[Diagnostic]:
+    """Files that the user named and that are no Python; the analysis only looks at files that mention a target."""
+    found: list[Diagnostic] = []
+    for path in root.named:
+        shown = root.prefix + path.relative_to(root.folder).as_posix()
+        if shown in told:
+            continue
+        try:
+            ast.parse(decode(path.read_bytes()))
+        except OSError as error:
+            found.append(Diagnostic(shown, None, f"the file cannot be read: {error.strerror or error}"))
+        except SourceError as error:
+            found.append(Diagnostic(shown, error.line, f"not Python: {error.message}"))
+        except SyntaxError as error:
+            found.append(Diagnostic(shown, error.lineno, f"not Python: {error.msg}"))
+        except (ValueError, RecursionError, MemoryError) as error:
+            found.append(Diagnostic(shown, None, f"not Python that can be parsed: {error}"))
+    return found

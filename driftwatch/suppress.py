@@ -1,0 +1,299 @@
+"""What a project has decided not to be told: comments in the source, patterns in the configuration, a baseline.
+
+Enters: findings, and the texts of the files they are in. Leaves: the findings that stand, those that do not and why,
+and every decision that no longer decides anything, so that none outlives its reason unseen.
+
+A comment is ``# driftwatch: ignore``, with codes in brackets (``ignore[DW101, DW2]``), with ``until=0.8`` for as long
+as only releases before that one are checked, and with a reason in any words. It speaks for the statement it stands in.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tokenize
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from packaging.version import InvalidVersion, Version
+
+from driftwatch.discovery import path_matches
+from driftwatch.errors import InputError
+from driftwatch.findings import Finding, Severity
+from driftwatch.releases import ReleaseSet, Timeline
+
+_DIRECTIVE = re.compile(r"#\s*driftwatch\s*:\s*ignore(?![\w-])\s*(\[[^\]\n]*\]?)?(.*)", re.IGNORECASE)
+_UNTIL = re.compile(r"\buntil\s*=\s*(\S+)")
+BASELINE_SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """A comment. `first` and `last` are the lines of its statement; no `codes` means all. `fault` is what is wrong."""
+
+    path: str
+    line: int
+    first: int
+    last: int
+    codes: tuple[str, ...] = ()
+    until: str | None = None
+    reason: str = ""
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressed:
+    """A finding that is not reported, and by what: ``comment``, ``per-file-ignores`` or ``baseline``."""
+
+    finding: Finding
+    by: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """A decision that decided nothing, or no longer may; `message` is one sentence."""
+
+    path: str
+    line: int | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineEntry:
+    """A finding that was there before: it is known for these releases, and comes back for any other."""
+
+    fingerprint: str
+    code: str
+    path: str
+    symbol: str
+    releases: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """What is left, what is not, and what is to be told about the decisions themselves."""
+
+    standing: tuple[Finding, ...]
+    suppressed: tuple[Suppressed, ...]
+    idle: tuple[Idle, ...]
+
+
+def matches(code: str, selectors: Iterable[str]) -> bool:
+    """Whether a code is selected: by itself or by a prefix such as ``DW1``."""
+    return any(code.startswith(selector.strip().upper()) for selector in selectors if selector.strip())
+
+
+# -- comments ------------------------------------------------------------------------------------------------------
+
+
+def ignores(path: str, text: str) -> tuple[Ignore, ...]:
+    """The ignore comments of a file, in order. Text that merely looks like one, inside a string, is none."""
+    if "driftwatch" not in text:
+        return ()
+    found: list[Ignore] = []
+    pending: list[tuple[int, re.Match[str]]] = []
+    first: int | None = None
+    last = 0
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                directive = _DIRECTIVE.search(token.string)
+                if directive:
+                    pending.append((token.start[0], directive))
+            elif token.type == tokenize.NEWLINE or (token.type == tokenize.NL and first is None):
+                start = token.start[0] if first is None else first
+                found += [_ignore(path, line, start, token.end[0], directive) for line, directive in pending]
+                pending, first = [], None
+            elif token.type not in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER):
+                first = token.start[0] if first is None else first
+            last = token.end[0]
+    except (tokenize.TokenError, SyntaxError, IndentationError):
+        pass  # what was read before the place that Python cannot read still counts
+    found += [_ignore(path, line, first or line, max(last, line), directive) for line, directive in pending]
+    return tuple(found)
+
+
+def _ignore(path: str, line: int, first: int, last: int, directive: re.Match[str]) -> Ignore:
+    bracket, rest = directive[1], directive[2]
+    until = _UNTIL.search(rest)
+    reason = _UNTIL.sub("", rest).strip(" -:,")
+    codes: tuple[str, ...] = ()
+    fault = None
+    if bracket is not None:
+        codes = tuple(part.strip().upper() for part in bracket.strip("[]").split(",") if part.strip())
+        if not bracket.endswith("]"):
+            fault = "its bracket is not closed"
+        elif not codes:
+            fault = "its brackets are empty"
+    if until is not None:
+        try:
+            Version(until[1])
+        except InvalidVersion:
+            fault = f"until={until[1]} is not a release"
+    return Ignore(path, line, first, last, codes, until[1] if until else None, reason, fault)
+
+
+# -- all of it -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """Everything that may suppress. `patterns` are per-file ignores; `texts` gives the text of a file, if it can.
+
+    `timelines` and `checked` are by distribution; `codes` are all that exist. `placed` gives a finding's path as the
+    patterns see it.
+    """
+
+    texts: Callable[[str], str | None]
+    timelines: Mapping[str, Timeline]
+    checked: Mapping[str, ReleaseSet]
+    codes: Sequence[str]
+    patterns: Sequence[tuple[str, Sequence[str]]] = ()
+    placed: Callable[[str], str] = str
+    baseline: Sequence[BaselineEntry] = ()
+    baseline_path: str = "baseline"
+
+
+def sift(findings: Sequence[Finding], paths: Iterable[str], decisions: Decisions) -> Sifted:
+    """The findings that stand. `paths` are the files whose comments are looked at, those with findings included."""
+    comments: dict[str, tuple[Ignore, ...]] = {}
+    for path in sorted({*paths, *(finding.location.path for finding in findings)}):
+        text = decisions.texts(path)
+        if text is not None:
+            comments[path] = ignores(path, text)
+    known = {entry.fingerprint: entry for entry in decisions.baseline}
+    used: set[object] = set()
+    expired: set[Ignore] = set()
+    standing: list[Finding] = []
+    suppressed: list[Suppressed] = []
+    for finding in findings:
+        ignore = _comment_for(finding, comments.get(finding.location.path, ()), decisions, expired)
+        entry = known.get(finding.fingerprint)
+        if entry is not None:
+            used.add(entry)
+        if ignore is not None:
+            used.add(ignore)
+            suppressed.append(Suppressed(finding, "comment", ignore.reason))
+        elif _by_pattern(finding, decisions):
+            suppressed.append(Suppressed(finding, "per-file-ignores"))
+        elif entry is not None and _covers(entry, finding, decisions.timelines[finding.distribution]):
+            suppressed.append(Suppressed(finding, "baseline"))
+        else:
+            standing.append(finding)
+    idle = [
+        _idle(ignore, decisions, ignore in expired)
+        for each in comments.values()
+        for ignore in each
+        if ignore not in used
+    ]
+    idle += [
+        Idle(
+            decisions.baseline_path, None, f"{entry.code} {entry.symbol} in {entry.path} is in the baseline and is gone"
+        )
+        for entry in decisions.baseline
+        if entry not in used
+    ]
+    return Sifted(
+        tuple(standing), tuple(suppressed), tuple(sorted(idle, key=lambda i: (i.path, i.line or 0, i.message)))
+    )
+
+
+def _comment_for(
+    finding: Finding, comments: Sequence[Ignore], decisions: Decisions, expired: set[Ignore]
+) -> Ignore | None:
+    for ignore in comments:
+        if ignore.fault is not None or not ignore.first <= finding.location.line <= ignore.last:
+            continue
+        if ignore.codes and not matches(finding.code, ignore.codes):
+            continue
+        if ignore.until is not None and _reached(ignore.until, finding, decisions):
+            expired.add(ignore)
+            continue
+        return ignore
+    return None
+
+
+def _by_pattern(finding: Finding, decisions: Decisions) -> bool:
+    path = decisions.placed(finding.location.path)
+    return any(path_matches(path, pattern) and matches(finding.code, codes) for pattern, codes in decisions.patterns)
+
+
+def _reached(until: str, finding: Finding, decisions: Decisions) -> bool:
+    """Whether a checked release is the one that an ignore ends with, or a later one."""
+    timeline = decisions.timelines[finding.distribution]
+    return any(timeline.parsed[i] >= Version(until) for i in decisions.checked[finding.distribution].indices())
+
+
+def _covers(entry: BaselineEntry, finding: Finding, timeline: Timeline) -> bool:
+    return set(timeline.versions_of(finding.releases)) <= entry.releases
+
+
+def _idle(ignore: Ignore, decisions: Decisions, expired: bool) -> Idle:
+    unknown = [code for code in ignore.codes if not any(known.startswith(code) for known in decisions.codes)]
+    if ignore.fault is not None:
+        message = f"this ignore has no effect: {ignore.fault}"
+    elif unknown:
+        message = f"this ignore has no effect: there is no code {unknown[0]}"
+    elif expired:
+        message = f"this ignore has ended: release {ignore.until} is checked"
+    else:
+        what = ", ".join(ignore.codes) if ignore.codes else "anything"
+        message = f"this ignore is not needed: nothing here is reported as {what}"
+    return Idle(ignore.path, ignore.line, message)
+
+
+# -- baseline --------------------------------------------------------------------------------------------------------
+
+
+def read_baseline(path: Path) -> tuple[BaselineEntry, ...]:
+    """The entries of a baseline file; `InputError` when it is not one."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"cannot read the baseline {path}: {error.strerror or error}", "make one with `driftwatch baseline write`"
+        ) from None
+    except (ValueError, RecursionError):
+        raise InputError(f"the baseline {path} is damaged: it is not JSON", "write it anew") from None
+    if not isinstance(data, dict) or not isinstance(data.get("entries"), list):
+        raise InputError(f"{path} is not a driftwatch baseline")
+    if data.get("schema") != BASELINE_SCHEMA:
+        raise InputError(
+            f"the baseline {path} has schema {data.get('schema')!r}, not {BASELINE_SCHEMA}", "write it anew"
+        )
+    return tuple(_entry(path, item) for item in data["entries"])
+
+
+def _entry(path: Path, item: Any) -> BaselineEntry:
+    texts = ("fingerprint", "code", "path", "symbol")
+    if (
+        not isinstance(item, dict)
+        or not all(isinstance(item.get(key), str) for key in texts)
+        or not isinstance(item.get("releases"), list)
+        or not all(isinstance(release, str) for release in item["releases"])
+    ):
+        raise InputError(f"the baseline {path} is damaged: {str(item)[:80]!r} is not an entry", "write it anew")
+    return BaselineEntry(item["fingerprint"], item["code"], item["path"], item["symbol"], frozenset(item["releases"]))
+
+
+def baseline_text(findings: Iterable[Finding], timelines: Mapping[str, Timeline]) -> str:
+    """A baseline of all errors and warnings among the findings, one entry to a line, in a fixed order."""
+    entries = [
+        {
+            "fingerprint": finding.fingerprint,
+            "code": finding.code,
+            "path": finding.location.path,
+            "symbol": finding.symbol,
+            "releases": list(timelines[finding.distribution].versions_of(finding.releases)),
+        }
+        for finding in findings
+        if finding.severity is not Severity.NOTE
+    ]
+    entries.sort(key=lambda entry: (entry["path"], entry["code"], entry["symbol"], entry["fingerprint"]))
+    lines = ",\n".join(f"    {json.dumps(entry)}" for entry in entries)
+    body = f"[\n{lines}\n  ]" if lines else "[]"
+    return f'{{\n  "schema": {BASELINE_SCHEMA},\n  "entries": {body}\n}}\n'
