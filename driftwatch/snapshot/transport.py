@@ -66,6 +66,10 @@ def without_credentials(url: str) -> tuple[str, tuple[str, str] | None]:
     return bare, (unquote(parts.username or ""), unquote(parts.password or ""))
 
 
+_LATE = (requests.Timeout, urllib3.exceptions.TimeoutError)
+_REFUSED = urllib3.exceptions.NewConnectionError  # which urllib3 counts among the timeouts
+
+
 class RefusedError(IndexUnavailableError):
     """The index answers, with an HTTP status that says no."""
 
@@ -173,6 +177,8 @@ class Transport:
             finally:
                 self.traffic.add(_received(response))
                 response.close()
+                if not isinstance(response.raw, urllib3.BaseHTTPResponse):
+                    response.raw.close()  # a local file, which requests leaves open once it is read
 
     def chunks(self, response: requests.Response, limit: int) -> Iterator[bytes]:
         """The body, as it comes; an error when it is longer than `limit` or takes for ever."""
@@ -213,7 +219,7 @@ def translated(what: str, url: str) -> Iterator[None]:
     except requests.exceptions.ChunkedEncodingError:
         raise BrokenOffError(f"{what}: {host} ends the connection early", OFFLINE_HINT) from None
     except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-        causes = (error, *error.args)
-        late = any(isinstance(e, (requests.Timeout, urllib3.exceptions.TimeoutError)) for e in causes)
+        causes = [error, *error.args, *(getattr(cause, "reason", None) for cause in error.args)]
+        late = any(isinstance(cause, _LATE) and not isinstance(cause, _REFUSED) for cause in causes)
         kind = "does not answer in time" if late else "cannot be reached"
         raise IndexUnavailableError(f"{what}: {host} {kind}", OFFLINE_HINT) from None

@@ -1,0 +1,460 @@
+"""The package index over real HTTP: what is fetched, what is refused, and what a person reads when it goes wrong."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from driftwatch.errors import DriftwatchError, IndexUnavailableError, InputError
+from driftwatch.snapshot import remote_zip, transport
+from driftwatch.snapshot.artifact_tree import ArtifactTree, package_folder
+from driftwatch.snapshot.cache import Cache
+from driftwatch.snapshot.index import Artifact, PackageIndex
+from driftwatch.snapshot.index_settings import IndexSettings
+from driftwatch.snapshot.origin import choose_for_snapshot, has_module, open_artifact
+from driftwatch.snapshot.transport import Traffic
+from tests.fake_index import FakeIndex, make_sdist, make_wheel, serving
+
+WHEEL = "demo-1.0-py3-none-any.whl"
+SDIST = "demo-1.0.tar.gz"
+BULK = "".join(f"# {hashlib.sha256(str(n).encode()).hexdigest()}\n" for n in range(6000))
+FILES = {
+    "demo/__init__.py": "def f(): ...\n",
+    "demo/sub/__init__.py": "from demo.sub.a import x\n",
+    "demo/sub/a.py": "x = 1\n",
+    "demo/sub/b.py": "y = 1\n",
+    "demo/kernels/big.cu": BULK,
+    "demo/last.py": "z = 1\n",
+}
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeIndex]:
+    with serving(FakeIndex()) as index:
+        yield index
+
+
+@pytest.fixture(autouse=True)
+def fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "BACKOFF", 0.0)
+
+
+def client(fake: FakeIndex, cache: Path, **settings: object) -> PackageIndex:
+    return PackageIndex(IndexSettings(fake.url, **settings), Cache(cache))  # type: ignore[arg-type]
+
+
+def tree(index: PackageIndex, version: str = "1.0") -> ArtifactTree:
+    return ArtifactTree(choose_for_snapshot(index.project("demo").artifacts(version)), index, "demo")
+
+
+# -- wheels by ranges ------------------------------------------------------------------------------------------------
+
+
+def test_a_wheel_is_read_in_parts(fake: FakeIndex, tmp_path: Path) -> None:
+    wheel = make_wheel(FILES)
+    fake.add("demo", WHEEL, wheel)
+    with client(fake, tmp_path) as index:
+        found = tree(index)
+        assert found.names("") == ("demo",)
+        assert found.names("demo") == ("__init__.py", "last.py", "sub")
+        assert found.names("demo/sub/") == ("__init__.py", "a.py", "b.py")
+        assert found.names("demo/kernels") == found.names("nope") == ()
+        before = len(fake.requests)
+        found.prefetch("demo/sub")
+        assert len(fake.requests) == before + 1
+        assert found.read("demo/sub/a.py") == b"x = 1\n"
+        assert found.read("demo/sub/b.py") == b"y = 1\n"
+        assert found.read("demo/sub") is found.read("demo/nope.py") is found.read("../x") is None
+        assert len(fake.requests) == before + 1
+        assert found.read("demo/last.py") == b"z = 1\n"
+        assert fake.sent < len(wheel) / 2
+        assert index.traffic.bytes == fake.sent
+        assert index.traffic.requests == len(fake.requests)
+    assert all(header and header.startswith("bytes=") for header in fake.asked_for(WHEEL))
+
+
+def test_what_was_read_once_is_not_fetched_again(fake: FakeIndex, tmp_path: Path) -> None:
+    fake.add("demo", WHEEL, make_wheel(FILES))
+    for expected in (True, False):
+        fake.requests.clear()
+        with client(fake, tmp_path) as index:
+            assert tree(index).read("demo/sub/a.py") == b"x = 1\n"
+        assert bool(fake.asked_for(WHEEL)) is expected
+
+
+def test_a_damaged_cache_is_discarded(fake: FakeIndex, tmp_path: Path) -> None:
+    fake.add("demo", WHEEL, make_wheel(FILES))
+    fake.add("demo", "demo-0.9.tar.gz", make_sdist(FILES, version="0.9"))
+    with client(fake, tmp_path) as index:
+        assert tree(index).read("demo/sub/a.py") == b"x = 1\n"
+        assert tree(index, "0.9").read("demo/sub/a.py") == b"x = 1\n"
+    damaged = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(damaged) >= 4
+    for path in damaged:
+        path.write_bytes(b"\xff damaged")
+    with client(fake, tmp_path) as index:
+        assert tree(index).read("demo/sub/a.py") == b"x = 1\n"
+        assert tree(index, "0.9").read("demo/sub/a.py") == b"x = 1\n"
+
+
+def test_a_server_without_ranges_sends_the_whole(fake: FakeIndex, tmp_path: Path) -> None:
+    fake.ranges = False
+    fake.add("demo", WHEEL, make_wheel(FILES))
+    with client(fake, tmp_path) as index:
+        found = tree(index)
+        assert found.read("demo/sub/a.py") == b"x = 1\n"
+        assert found.names("demo") == ("__init__.py", "last.py", "sub")
+        assert found.read("demo/last.py") == b"z = 1\n"
+    assert (tmp_path / "archives").is_dir()
+
+
+@pytest.mark.parametrize("status", [416, 405, 501])
+def test_a_server_that_refuses_ranges(fake: FakeIndex, tmp_path: Path, status: int) -> None:
+    fake.add("demo", WHEEL, make_wheel(FILES))
+    with client(fake, tmp_path) as index:
+        project = index.project("demo")
+        fake.statuses = [status]
+        assert ArtifactTree(project.artifacts("1.0")[0], index, "demo").read("demo/last.py") == b"z = 1\n"
+
+
+def test_a_wheel_without_a_record_is_checked_as_a_whole(fake: FakeIndex, tmp_path: Path) -> None:
+    fake.add("demo", WHEEL, make_wheel(FILES, record=False))
+    with client(fake, tmp_path) as index:
+        assert tree(index).read("demo/sub/a.py") == b"x = 1\n"
+    assert None in fake.asked_for(WHEEL)
+
+
+def test_a_member_that_is_not_what_record_says(fake: FakeIndex, tmp_path: Path) -> None:
+    """The zip's own CRC is right, so only RECORD can tell."""
+    honest = zipfile.ZipFile(io.BytesIO(make_wheel(FILES)))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as forged:
+        for name in honest.namelist():
+            forged.writestr(name, b"x = 2\n" if name.endswith("/a.py") else honest.read(name))
+    fake.add("demo", WHEEL, buffer.getvalue())
+    with client(fake, tmp_path) as index:
+        found = tree(index)
+        assert found.read("demo/sub/b.py") == b"y = 1\n"
+        with pytest.raises(InputError, match=r"demo/sub/a\.py in .* does not have the sha256"):
+            found.read("demo/sub/a.py")
+
+
+def test_a_member_that_is_damaged_on_its_way(fake: FakeIndex, tmp_path: Path) -> None:
+    wheel = bytearray(make_wheel(FILES))
+    start = bytes(wheel).index(b"demo/sub/a.py") + len("demo/sub/a.py")
+    wheel[start : start + 4] = b"\0\0\0\0"
+    fake.add("demo", WHEEL, bytes(wheel))
+    with client(fake, tmp_path) as index, pytest.raises(InputError, match="is damaged"):
+        tree(index).read("demo/sub/a.py")
+
+
+@pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\5\6" + bytes(18), b"PK\5\6" + b"\xff" * 18])
+def test_a_wheel_that_is_none(fake: FakeIndex, tmp_path: Path, content: bytes) -> None:
+    fake.add("demo", WHEEL, content)
+    with client(fake, tmp_path) as index:
+        artifact = index.project("demo").artifacts("1.0")[0]
+        if content.startswith(b"PK") and b"\xff" not in content:
+            assert not has_module(open_artifact(artifact, "demo", index).tree, "demo")
+        else:
+            with pytest.raises(InputError, match=WHEEL.replace(".", r"\.")):
+                open_artifact(artifact, "demo", index)
+
+
+def test_near_members_are_fetched_together(fake: FakeIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_zip, "TAIL", 1024)
+    many = {f"demo/m{n:03}.py": f"# {hashlib.sha256(str(n).encode()).hexdigest() * 20}\n" for n in range(300)}
+    fake.add("demo", WHEEL, make_wheel({"demo/__init__.py": "", **many}))
+    with client(fake, tmp_path) as index:
+        tree(index).prefetch("demo")
+        assert index.traffic.requests <= 6
+        assert fake.sent <= index.traffic.bytes
+
+
+# -- sdists ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["", "src/", "python/", "lib/python/"])
+def test_an_sdist_wherever_the_package_lies(fake: FakeIndex, tmp_path: Path, where: str) -> None:
+    files = {where + path: text for path, text in FILES.items()}
+    fake.add("demo", SDIST, make_sdist({**files, "tests/demo/__init__.py": "", "setup.py": "raise SystemExit('run!')"}))
+    with client(fake, tmp_path) as index:
+        opened = open_artifact(choose_for_snapshot(index.project("demo").artifacts("1.0")), "demo.sub", index)
+        assert opened.tree.read("demo/sub/a.py") == b"x = 1\n"
+        assert opened.tree.names("demo/sub") == ("__init__.py", "a.py", "b.py")
+        assert has_module(opened.tree, "demo.sub")
+        assert not has_module(opened.tree, "demo.other")
+        assert (opened.artifact, opened.requires_python) == (SDIST, ">=3.9")
+
+
+def test_the_wrong_hash_is_refused_before_use(fake: FakeIndex, tmp_path: Path) -> None:
+    fake.add("demo", SDIST, make_sdist(FILES))
+    fake.claimed[SDIST] = "0" * 64
+    with client(fake, tmp_path) as index, pytest.raises(InputError, match="does not have the sha256") as caught:
+        tree(index)
+    assert "altered" in (caught.value.hint or "")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("name", [SDIST, WHEEL])
+def test_no_hash_no_use(fake: FakeIndex, tmp_path: Path, name: str) -> None:
+    fake.add("demo", name, make_sdist(FILES) if name == SDIST else make_wheel(FILES))
+    fake.claimed[name] = ""
+    with client(fake, tmp_path) as index, pytest.raises(InputError, match="gives no sha256"):
+        tree(index)
+    assert fake.asked_for(name) == []
+
+
+def test_a_body_that_breaks_off_is_asked_for_again(fake: FakeIndex, tmp_path: Path) -> None:
+    fake.add("demo", SDIST, make_sdist(FILES))
+    fake.break_off = 2
+    with client(fake, tmp_path) as index:
+        assert tree(index).read("demo/last.py") == b"z = 1\n"
+    fake.break_off = 99
+    with client(fake, tmp_path / "other") as index, pytest.raises(IndexUnavailableError, match="connection early"):
+        tree(index)
+
+
+def test_a_part_that_breaks_off_is_asked_for_again(fake: FakeIndex, tmp_path: Path) -> None:
+    fake.add("demo", WHEEL, make_wheel(FILES))
+    fake.break_off = 2
+    with client(fake, tmp_path) as index:
+        assert tree(index).read("demo/last.py") == b"z = 1\n"
+
+
+# -- which artifact, which release -----------------------------------------------------------------------------------
+
+
+def test_finals_skip_yanked_and_pre_releases(fake: FakeIndex, tmp_path: Path) -> None:
+    for version in ("1.0", "1.0.post1", "1.1rc1", "1.1.dev2", "0.9", "1.10", "1.9", "2.0"):
+        fake.add("demo", f"demo-{version}.tar.gz", make_sdist(FILES, version=version))
+    fake.add("demo", "demo-nightly.tar.gz", b"")
+    fake.add("demo", "other-3.0.tar.gz", b"")
+    fake.add("demo", "demo-3.0.exe", b"")
+    fake.yanked.add("demo-2.0.tar.gz")
+    with client(fake, tmp_path) as index:
+        project = index.project("demo")
+        assert [str(v) for v in project.finals()] == ["0.9", "1.0", "1.0.post1", "1.9", "1.10"]
+        assert [str(v) for v in project.finals(pre=True)] == [
+            "0.9", "1.0", "1.0.post1", "1.1.dev2", "1.1rc1", "1.9", "1.10",
+        ]  # fmt: skip
+        assert str(project.newest()) == "1.10"
+        assert project.artifacts("2.0")[0].yanked
+        assert project.artifacts("1.0.0")[0].filename == SDIST
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        ((SDIST, WHEEL), WHEEL),
+        (
+            ("demo-1.0-cp310-cp310-win_amd64.whl", SDIST, "demo-1.0-py2.py3-none-any.whl"),
+            "demo-1.0-py2.py3-none-any.whl",
+        ),
+        (("demo-1.0-cp310-cp310-win_amd64.whl", SDIST), "demo-1.0-cp310-cp310-win_amd64.whl"),
+        (
+            ("demo-1.0-cp39-abi3-manylinux_2_28_x86_64.whl", "demo-1.0-cp39-abi3-manylinux_2_28_aarch64.whl"),
+            "demo-1.0-cp39-abi3-manylinux_2_28_x86_64.whl",
+        ),
+        ((SDIST, "demo-1.0.zip"), "demo-1.0.zip"),
+    ],
+)
+def test_the_artifact_chosen_is_the_same_everywhere(names: tuple[str, ...], chosen: str) -> None:
+    artifacts = [Artifact("demo", "1.0", name, name.endswith(".whl"), "0" * 64, "https://x/") for name in names]
+    assert choose_for_snapshot(tuple(artifacts)).filename == chosen
+    assert choose_for_snapshot(tuple(reversed(artifacts))).filename == chosen
+
+
+def test_package_folder_prefers_the_package_itself() -> None:
+    paths = ["a-1/tests/pkg/__init__.py", "a-1/build/lib/pkg/__init__.py", "a-1/src/pkg/__init__.py"]
+    assert package_folder(paths, "pkg") == "a-1/src/"
+    assert package_folder(["one.py"], "one") == ""
+    assert package_folder(["a-1.data/purelib/pkg/__init__.py"], "pkg") == "a-1.data/purelib/"
+    assert package_folder(["a-1/src/space/inner/x.py"], "space") == "a-1/src/"
+    assert package_folder(["a/other.py"], "pkg") == ""
+
+
+# -- what a person reads ---------------------------------------------------------------------------------------------
+
+
+def failure(fake: FakeIndex, cache: Path, **settings: object) -> DriftwatchError:
+    with client(fake, cache, **settings) as index, pytest.raises(DriftwatchError) as caught:
+        index.project("demo")
+    assert "\n" not in caught.value.message
+    return caught.value
+
+
+def test_an_unknown_project(fake: FakeIndex, tmp_path: Path) -> None:
+    error = failure(fake, tmp_path)
+    assert isinstance(error, InputError)
+    assert error.message == "the package index has no project named 'demo'"
+
+
+def test_an_unknown_version_names_near_ones(fake: FakeIndex, tmp_path: Path) -> None:
+    for version in ("0.9", "1.0", "1.1", "1.2", "2.0"):
+        fake.add("demo", f"demo-{version}.tar.gz", b"")
+    with client(fake, tmp_path) as index:
+        with pytest.raises(InputError, match=r"demo has no release 1\.1\.5") as caught:
+            index.project("demo").artifacts("1.1.5")
+        assert caught.value.hint == "near it are 1.0, 1.1, 1.2, 2.0; the newest is 2.0"
+        with pytest.raises(InputError, match="'one' is not a version"):
+            index.project("demo").artifacts("one")
+
+
+@pytest.mark.parametrize(("status", "said"), [(500, "HTTP status 500"), (403, "HTTP status 403"), (429, "status 429")])
+def test_a_server_that_fails(fake: FakeIndex, tmp_path: Path, status: int, said: str) -> None:
+    fake.statuses = [status] * 20
+    error = failure(fake, tmp_path)
+    assert isinstance(error, IndexUnavailableError)
+    assert said in error.message
+    assert len(fake.requests) <= 1 + transport.RETRIES
+
+
+def test_a_server_that_fails_once(fake: FakeIndex, tmp_path: Path) -> None:
+    fake.add("demo", SDIST, make_sdist(FILES))
+    fake.statuses = [503, 500]
+    with client(fake, tmp_path) as index:
+        assert len(index.project("demo").releases) == 1
+
+
+def test_a_slow_server(fake: FakeIndex, tmp_path: Path) -> None:
+    fake.delay = 5
+    error = failure(fake, tmp_path, timeout=0.2)
+    assert isinstance(error, IndexUnavailableError)
+    assert "does not answer in time" in error.message
+    assert "snapshots" in (error.hint or "")
+
+
+def test_nobody_there(fake: FakeIndex, tmp_path: Path) -> None:
+    unused = FakeIndex(base="http://127.0.0.1:9")
+    error = failure(unused, tmp_path)
+    assert isinstance(error, IndexUnavailableError)
+    assert "127.0.0.1:9 cannot be reached" in error.message
+    assert "snapshots" in (error.hint or "")
+
+
+def test_something_else_answers(fake: FakeIndex, tmp_path: Path) -> None:
+    fake.add("demo", SDIST, b"")
+    with PackageIndex(IndexSettings(f"{fake.base}/files/"), Cache(tmp_path)) as index:
+        fake.files["files"] = {"x": b""}
+        with pytest.raises(InputError, match="no project"):
+            index.project("demo")
+
+
+def test_no_index_is_respected(fake: FakeIndex, tmp_path: Path) -> None:
+    assert "no package index" in failure(fake, tmp_path, disabled=True).message
+    assert fake.requests == []
+
+
+# -- credentials -----------------------------------------------------------------------------------------------------
+
+
+def test_credentials_of_the_url_are_used_and_never_shown(fake: FakeIndex, tmp_path: Path) -> None:
+    fake.password = ("user", "hunter2")
+    fake.add("demo", WHEEL, make_wheel(FILES))
+    secret = fake.url.replace("http://", "http://user:hunter2@")
+    with PackageIndex(IndexSettings(secret), Cache(tmp_path)) as index:
+        assert tree(index).read("demo/last.py") == b"z = 1\n"
+        assert "hunter2" not in repr(index.project("demo"))
+    fake.password = ("user", "changed")
+    with PackageIndex(IndexSettings(secret), Cache(tmp_path)) as index, pytest.raises(IndexUnavailableError) as caught:
+        index.project("demo")
+    assert "status 401" in caught.value.message
+    assert "credentials" in (caught.value.hint or "")
+    assert "hunter2" not in f"{caught.value} {caught.value.hint} {caught.value.__cause__}"
+
+
+def test_credentials_stay_with_their_host(fake: FakeIndex, tmp_path: Path) -> None:
+    with serving(FakeIndex()) as other:
+        other.add("demo", SDIST, make_sdist(FILES))
+        secret = fake.url.replace("http://", "http://user:hunter2@")
+        with PackageIndex(IndexSettings(secret, (other.url,)), Cache(tmp_path)) as index:
+            assert tree(index).read("demo/last.py") == b"z = 1\n"
+        assert fake.authorizations != [None]
+        assert set(other.authorizations) == {None}
+
+
+def test_netrc(fake: FakeIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login user password hunter2\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    fake.password = ("user", "hunter2")
+    fake.add("demo", SDIST, make_sdist(FILES))
+    with client(fake, tmp_path) as index:
+        assert tree(index).read("demo/last.py") == b"z = 1\n"
+
+
+# -- several indexes -------------------------------------------------------------------------------------------------
+
+
+def test_an_extra_index_is_asked_only_about_what_the_first_does_not_have(fake: FakeIndex, tmp_path: Path) -> None:
+    with serving(FakeIndex()) as other:
+        fake.add("demo", SDIST, make_sdist(FILES))
+        other.add("demo", "demo-9.0.tar.gz", make_sdist(FILES, version="9.0"))
+        other.add("rare", "rare-1.0.tar.gz", b"")
+        with PackageIndex(IndexSettings(fake.url, (other.url,)), Cache(tmp_path)) as index:
+            assert str(index.project("demo").newest()) == "1.0"
+            assert other.requests == []
+            assert str(index.project("Rare").newest()) == "1.0"
+
+
+def test_a_mirror_in_a_folder(tmp_path: Path) -> None:
+    content = make_wheel(FILES)
+    page = tmp_path / "mirror/demo/index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text(f'<a href="{WHEEL}#sha256={hashlib.sha256(content).hexdigest()}">{WHEEL}</a>')
+    (page.parent / WHEEL).write_bytes(content)
+    with PackageIndex(IndexSettings((tmp_path / "mirror").as_uri()), Cache(tmp_path / "cache")) as index:
+        assert tree(index).read("demo/sub/a.py") == b"x = 1\n"
+        assert index.traffic.bytes == 0
+        with pytest.raises(InputError, match="no project named 'nope'"):
+            index.project("nope")
+
+
+# -- the cache -------------------------------------------------------------------------------------------------------
+
+
+def test_runs_side_by_side_share_a_cache(fake: FakeIndex, tmp_path: Path) -> None:
+    fake.add("demo", WHEEL, make_wheel(FILES))
+    fake.add("demo", "demo-0.9.tar.gz", make_sdist(FILES, version="0.9"))
+    results: list[object] = []
+
+    def run() -> None:
+        try:
+            with client(fake, tmp_path) as index:
+                results.append((tree(index).read("demo/last.py"), tree(index, "0.9").read("demo/last.py")))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test shows it
+            results.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [(b"z = 1\n", b"z = 1\n")] * 12
+    assert list((tmp_path / "incoming").iterdir()) == []
+
+
+def test_a_cache_that_cannot_be_written(fake: FakeIndex, tmp_path: Path) -> None:
+    fake.add("demo", WHEEL, make_wheel(FILES))
+    fake.add("demo", "demo-0.9.tar.gz", make_sdist(FILES, version="0.9"))
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    with client(fake, blocked) as index:
+        assert tree(index).read("demo/last.py") == b"z = 1\n"
+        assert tree(index, "0.9").read("demo/last.py") == b"z = 1\n"
+    assert blocked.read_text() == "not a folder"
+
+
+def test_traffic_counts(fake: FakeIndex, tmp_path: Path) -> None:
+    traffic = Traffic()
+    fake.add("demo", SDIST, make_sdist(FILES))
+    with PackageIndex(IndexSettings(fake.url), Cache(tmp_path), traffic) as index:
+        tree(index)
+    assert (traffic.bytes, traffic.requests) == (fake.sent, 2)
