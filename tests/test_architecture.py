@@ -17,8 +17,8 @@ HEAVY = {"torch", "flashinfer"}
 
 HEAVY_ALLOWED = ("driftwatch/adapter/runtime.py", "driftwatch/targets/")
 
-STANDALONE = ("driftwatch/adapter/runtime.py", "driftwatch/targets/")
-"""Code that is embedded in a generated file, and so cannot import driftwatch."""
+STANDALONE = ("driftwatch/adapter/runtime.py", "driftwatch/doctor_probe.py", "driftwatch/targets/flashinfer_comm/")
+"""Code that runs where driftwatch is not installed, and so cannot import it."""
 
 
 def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -61,7 +61,7 @@ def test_the_contracts_are_kept() -> None:
         ("rules/rule.py", "import driftwatch.flow.values", "Who judges or reports"),
         ("flow/values.py", "import driftwatch.rules", "never judges"),
         ("snapshot/model.py", "import driftwatch.flow.uses", "know nothing of code bases"),
-        ("snapshot/history.py", "import griffe", "griffe in the module that collects"),
+        ("snapshot/history.py", "import griffe", "griffe in the module that reads"),
         ("rules/rule.py", "import libcst", "libcst in the interpreter"),
         ("snapshot/tree.py", "import click", "click in the command line"),
         ("snapshot/tree.py", "import rich", "rich where"),
@@ -74,7 +74,7 @@ def test_a_wrong_import_breaks_its_contract(tmp_path: Path, module: str, line: s
     target.write_text(f"{target.read_text(encoding='utf-8')}\n{line}\n", encoding="utf-8")
     result = lint_imports(tmp_path)
     assert result.returncode == 1, result.stdout + result.stderr
-    broken = [row for row in result.stdout.splitlines() if row.endswith("BROKEN")]
+    broken = [row for row in result.stdout.splitlines() if " BROKEN" in row]
     assert any(contract in row for row in broken), broken
 
 
