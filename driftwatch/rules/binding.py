@@ -101,7 +101,7 @@ def bind(signature: Signature, shape: Shape) -> Bound:
         if place in by_keyword and place in keywords:
             problems.append(Problem(Fault.TWICE, place, position))
 
-    too_many = passed > len(slots) and not takes_any_positional and not shape.open_positional
+    too_many = passed > len(slots) and not takes_any_positional
     if too_many:
         problems.append(Problem(Fault.TOO_MANY, None, len(slots)))
 
