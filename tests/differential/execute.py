@@ -1,9 +1,9 @@
 """Run programs against stub packages and say which lines raised what: the child process of the differential test.
 
-Reads one JSON object from standard input: ``{"stubs": {release: folder}, "top": package, "programs": [...]}``, a
-program being ``{"files": {path: source}, "main": module, "calls": [[function, {parameter: value}], ...]}``, where the
-value ``"?"`` is an object that nothing is known about. Writes one JSON line for each program: a list of
-``[releases, outcome]`` where the releases of one outcome are those in which everything went the same way.
+Reads JSON lines from standard input: first ``{"stubs": {release: folder}, "top": package}``, then programs, each
+``{"files": {path: source}, "main": module, "calls": [[function, {parameter: value}], ...]}``, where the value ``"?"``
+is an object that nothing is known about. Answers each program with one JSON line: a list of ``[releases, outcome]``,
+where the releases of one outcome are those in which everything went the same way.
 
 Exceptions are seen where Python itself unwinds a frame of the program, so those that a handler swallows are seen too,
 and ``hasattr`` and ``getattr`` with a default, which never unwind one, are not. It stands alone: neither driftwatch nor
@@ -184,17 +184,18 @@ def run(program: Program, main: str, calls: Sequence[Any], unknown: object) -> d
 
 
 def main() -> None:
-    job = json.load(sys.stdin)
-    top = job["top"]
-    stubs = {release: Stub(top, folder) for release, folder in job["stubs"].items()}
-    programs = [Program(each["files"]) for each in job["programs"]]
-    for program, each in zip(programs, job["programs"], strict=True):
+    setting = json.loads(sys.stdin.readline())
+    top = setting["top"]
+    stubs = {release: Stub(top, folder) for release, folder in setting["stubs"].items()}
+    for line in sys.stdin:
+        job = json.loads(line)
+        program = Program(job["files"])
         outcomes: dict[str, list[str]] = {}
         for release, stub in stubs.items():
             stub.enter()
             try:
                 unknown = sys.modules[f"{top}._stub_support"].UNKNOWN
-                record = json.dumps(run(program, each["main"], each["calls"], unknown), sort_keys=True)
+                record = json.dumps(run(program, job["main"], job["calls"], unknown), sort_keys=True)
             finally:
                 stub.exit()
             outcomes.setdefault(record, []).append(release)

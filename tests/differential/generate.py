@@ -76,7 +76,7 @@ class Generator:
         self.helper = File()
         self.file = self.main
         self.count = 0
-        self.unknown: list[str] | None = None
+        self.unknown: list[str] | None = [] if self.chance(25) else None
         self.alias = {id(self.main): self._alias(), id(self.helper): "comm"}
         self.helper.imports[f"import {menu.module} as comm"] = None
 
@@ -132,7 +132,8 @@ class Generator:
 
     def _function(self, number: int) -> Call:
         self.file = self.main
-        self.unknown = [] if self.chance(25) else None
+        if self.unknown is not None:
+            self.unknown = []
         body = self.rng.choice(
             [
                 self._about_call,

@@ -10,7 +10,8 @@ import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -89,31 +90,49 @@ class Outcome:
     calls: tuple[tuple[Run, ...], ...]
 
 
-def execute(programs: Sequence[Program], stubs: Mapping[str, Path], top: str) -> Iterator[dict[str, Outcome]]:
-    """For each program, in order: what it does in each release."""
-    job = {
-        "top": top,
-        "stubs": {release: str(folder) for release, folder in stubs.items()},
-        "programs": [
-            {
-                "files": dict(program.files),
-                "main": program.main,
-                "calls": [[call.function, given] for call in program.calls for given in call.runs()],
-            }
-            for program in programs
-        ],
-    }
-    done = subprocess.run(
-        [sys.executable, str(EXECUTE)], input=json.dumps(job), capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise RuntimeError(f"the programs could not be run:\n{done.stderr}")
-    for program, line in zip(programs, done.stdout.splitlines(), strict=True):
+class Runner:
+    """The child process that runs programs; use it as a context manager."""
+
+    def __init__(self, stubs: Mapping[str, Path], top: str) -> None:
+        self.top = top
+        self._settings = {"top": top, "stubs": {release: str(folder) for release, folder in stubs.items()}}
+
+    def __enter__(self) -> Runner:
+        self._errors = tempfile.TemporaryFile(mode="w+")
+        self._child = subprocess.Popen(
+            [sys.executable, str(EXECUTE)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+            encoding="utf-8",
+        )
+        self._write(self._settings)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._child.kill()
+        self._child.communicate()
+        self._errors.close()
+
+    def _write(self, job: object) -> None:
+        assert self._child.stdin is not None
+        self._child.stdin.write(json.dumps(job) + "\n")
+        self._child.stdin.flush()
+
+    def run(self, program: Program) -> dict[str, Outcome]:
+        """What the program does in each release."""
+        assert self._child.stdout is not None
+        calls = [[call.function, given] for call in program.calls for given in call.runs()]
+        self._write({"files": dict(program.files), "main": program.main, "calls": calls})
+        line = self._child.stdout.readline()
+        if not line:
+            self._errors.seek(0)
+            raise RuntimeError(f"the program could not be run:\n{program}\n{self._errors.read()}")
         outcomes: dict[str, Outcome] = {}
         for releases, record in json.loads(line):
-            outcome = _outcome(program, record)
-            outcomes.update(dict.fromkeys(releases, outcome))
-        yield outcomes
+            outcomes.update(dict.fromkeys(releases, _outcome(program, record)))
+        return outcomes
 
 
 def _outcome(program: Program, record: dict[str, object]) -> Outcome:

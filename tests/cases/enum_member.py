@@ -1,0 +1,5 @@
+from flashinfer.comm import AllReduceFusionPattern as Pattern
+
+
+def run():
+    return Pattern.kMoEReductionARResidualRMSNorm

@@ -1,0 +1,5 @@
+from flashinfer.comm import MoeAlltoAll
+
+
+def run(m):
+    return MoeAlltoAll

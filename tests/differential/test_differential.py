@@ -1,0 +1,92 @@
+"""The analysis against Python itself: programs over the shapes real code uses, executed and analysed, compared.
+
+The number of programs is bounded here; ``benchmarks/differential.py`` runs any number with any seed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from driftwatch.snapshot.history import History, merge
+from tests.differential import library
+from tests.differential.compare import Comparison, Disagreement
+from tests.differential.generate import generate
+from tests.differential.menu import Menu
+from tests.differential.programs import Runner
+from tests.differential.shipped import shipped, shipped_stubs
+from tests.stubs import write_stub
+
+SHIPPED_PROGRAMS = 200
+SMALL_PROGRAMS = 400
+BATCH = 50
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Comparison]:
+    folder = tmp_path_factory.mktemp("small")
+    snapshots = library.snapshots()
+    stubs = {s.release: write_stub(s, folder / "stubs" / s.release, "lib-dist") for s in snapshots}
+    (folder / "programs").mkdir()
+    with Runner(stubs, "lib") as runner:
+        yield Comparison(merge("lib-dist", "lib.comm", snapshots), runner, folder / "programs")
+
+
+@pytest.fixture(scope="module")
+def flashinfer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Comparison]:
+    folder = tmp_path_factory.mktemp("flashinfer")
+    (folder / "programs").mkdir()
+    with Runner(shipped_stubs(folder / "stubs"), "flashinfer") as runner:
+        yield Comparison(shipped(), runner, folder / "programs")
+
+
+def disagreements(comparison: Comparison, history: History, count: int, seed: int) -> list[Disagreement]:
+    menu = Menu.of(history)
+    found: list[Disagreement] = []
+    for start in range(seed, seed + count, BATCH):
+        numbers = range(start, min(start + BATCH, seed + count))
+        found += comparison.of([generate(random.Random(number), menu, f"p{number}") for number in numbers])
+    return found
+
+
+def test_a_small_library(small: Comparison) -> None:
+    found = disagreements(small, small.history, SMALL_PROGRAMS, seed=0)
+    assert not found, "\n".join(map(str, found[:5]))
+
+
+def test_every_release_of_flashinfer(flashinfer: Comparison) -> None:
+    found = disagreements(flashinfer, flashinfer.history, SHIPPED_PROGRAMS, seed=0)
+    assert not found, "\n".join(map(str, found[:5]))
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.generate, Phase.shrink),
+)
+@given(rng=st.randoms(use_true_random=False))
+def test_whatever_hypothesis_thinks_of(small: Comparison, rng: random.Random) -> None:
+    found = list(small.of([generate(rng, Menu.of(small.history), "p", functions=1)]))
+    assert not found, "\n".join(map(str, found[:1]))
+
+
+def test_a_wrong_analysis_would_be_noticed(small: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With half of what the analysis says kept back, or said of all releases, there must be disagreements."""
+    from tests.differential import compare
+
+    real = compare.analysed
+
+    def forgetful(folder: Path, history: History) -> object:
+        verdicts, unresolved = real(folder, history)
+        return verdicts[::2], unresolved
+
+    monkeypatch.setattr(compare, "analysed", forgetful)
+    kinds = {each.kind for each in disagreements(small, small.history, 20, seed=0)}
+    assert "miss" in kinds
