@@ -62,7 +62,7 @@ def shape(positional: int, keywords: set[str]) -> Shape:
     return Shape((True,) * positional, dict.fromkeys(sorted(keywords), True))
 
 
-@settings(max_examples=2000)
+@settings(max_examples=800)
 @given(signatures(), calls)
 @example(signature("(a, /, **kwargs)"), (0, {"a"}))
 @example(signature("(a, /, **kwargs)"), (1, {"a"}))
@@ -79,7 +79,7 @@ def test_a_call_fits_exactly_when_python_binds_it(taken: Signature, call: tuple[
         assert bound.fits, bound.problems
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(signatures(), calls)
 def test_positional_arguments_land_where_python_puts_them(taken: Signature, call: tuple[int, set[str]]) -> None:
     positional, keywords = call
@@ -90,7 +90,7 @@ def test_positional_arguments_land_where_python_puts_them(taken: Signature, call
         assert {f"#{i}": place for i, place in enumerate(bound.places) if place is not None} == expected
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(signatures(), calls)
 def test_every_problem_is_one_that_the_fix_it_suggests_takes_away(taken: Signature, call: tuple[int, set[str]]) -> None:
     positional, keywords = call
@@ -112,7 +112,7 @@ def test_every_problem_is_one_that_the_fix_it_suggests_takes_away(taken: Signatu
     assert bind(taken, shape(positional, keywords)).fits
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(signatures(), calls, st.booleans(), st.booleans(), st.data())
 def test_what_is_unknown_only_takes_problems_away(
     taken: Signature, call: tuple[int, set[str]], star: bool, double_star: bool, data: st.DataObject

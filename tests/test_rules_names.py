@@ -1,0 +1,106 @@
+"""The rules about names, on uses made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from driftwatch.flow.uses import Outcome, PatchUse
+from driftwatch.rules import missing_member, missing_module, missing_name
+from driftwatch.snapshot.model import Ref
+from tests.made_uses import ALL, GUARDED, HERE, findings, imported, name, releases, said
+
+DW201, DW202, DW203 = missing_name.RULE, missing_module.RULE, missing_member.RULE
+
+
+def test_an_import_of_a_name_that_is_gone() -> None:
+    (finding,) = findings(DW201, imported("kiln", "raku"))
+    assert finding.releases == releases(">=2")
+    assert finding.message == "`kiln` has no `raku` in 2.0 to 2.1"
+    assert finding.hint == "needs kiln<2.0; or look for it first, with `hasattr` or `except ImportError`"
+    assert finding.symbol == "kiln.raku"
+
+
+def test_a_guarded_import_is_a_note() -> None:
+    (finding,) = findings(DW201, imported("kiln", "raku", catch=GUARDED))
+    assert (finding.severity.value, finding.outcome) == ("note", Outcome.GUARDED)
+    assert finding.releases == releases(">=2")
+    assert finding.caught_at == ("app.py", 12)
+
+
+def test_an_attribute_of_a_module() -> None:
+    assert said(DW201, name("kiln", "raku")) == [("error", "2.0 to 2.1", None)]
+    assert said(DW201, name("kiln", "raku", where="<2")) == []
+
+
+def test_names_no_release_ever_had() -> None:
+    (finding,) = findings(DW201, imported("kiln", "fier"))
+    assert finding.releases == ALL
+    assert finding.hint == "no known release has it; did you mean `fire`?"
+
+
+@pytest.mark.parametrize(("module", "attribute"), [("kiln", "_private"), ("kiln._inner", "x"), ("kiln", "__version__")])
+def test_what_a_snapshot_does_not_hold_is_not_missing(module: str, attribute: str) -> None:
+    assert said(DW201, imported(module, attribute)) == []
+    assert said(DW202, imported(module, attribute)) == []
+
+
+@pytest.mark.parametrize("module", ["pottery", "kilns", "kil"])
+def test_other_libraries_are_not_this_targets_matter(module: str) -> None:
+    assert said(DW201, imported(module, "raku")) == []
+    assert said(DW202, imported(module, None)) == []
+
+
+def test_a_module_that_is_newer() -> None:
+    for use in (imported("kiln.wheel", None), imported("kiln.wheel", "throw"), imported("kiln", "wheel")):
+        (finding,) = findings(DW202, use)
+        assert finding.releases == releases("<1.2")
+        assert finding.symbol == "kiln.wheel"
+        assert finding.message == "there is no module `kiln.wheel` in 1.0 to 1.1"
+        assert said(DW201, use) == []
+
+
+def test_a_name_of_a_module_is_missing_only_where_the_module_is_there() -> None:
+    use = imported("kiln.wheel", "nothing")
+    assert said(DW201, use) == [("error", "1.2 to 2.1", None)]
+    assert said(DW202, use) == [("error", "1.0 to 1.1", None)]
+
+
+def test_a_star_import_asks_for_the_module_only() -> None:
+    assert said(DW201, imported("kiln.wheel", "*")) == []
+    assert said(DW202, imported("kiln.wheel", "*")) == [("error", "1.0 to 1.1", None)]
+
+
+def test_a_member_is_missing_where_no_subclass_has_it() -> None:
+    (finding,) = findings(DW203, name("kiln:Shelf", "wax", instance=True))
+    assert finding.releases == releases("<1.2")
+    assert finding.message == "`Shelf` and its subclasses have no `wax` in 1.0 to 1.1"
+    assert finding.symbol == "kiln.Shelf.wax"
+
+
+def test_a_member_of_the_class_itself_or_of_an_exact_instance() -> None:
+    assert said(DW203, name("kiln:Shelf", "wax")) == [("error", "1.0 to 2.1", None)]
+    exact = replace(name("kiln:Shelf", "wax", instance=True), exact=True)
+    assert said(DW203, exact) == [("error", "1.0 to 2.1", None)]
+    assert said(DW203, name("kiln:WoodShelf", "add", instance=True)) == []
+
+
+def test_enum_members_and_what_enums_bring() -> None:
+    assert said(DW203, name("kiln:Glaze", "COBALT")) == [("error", "1.0", None)]
+    for brought in ("__members__", "mro", "from_bytes"):
+        assert said(DW203, name("kiln:Glaze", brought)) == []
+    for brought in ("name", "value", "bit_length", "__class__"):
+        assert said(DW203, name("kiln:Glaze", brought, instance=True)) == []
+
+
+def test_an_inherited_abstract_base_brings_nothing_a_caller_would_look_for() -> None:
+    assert said(DW203, name("kiln:Burner", "extinguish", instance=True)) == [("error", "1.0 to 2.1", None)]
+    assert said(DW203, name("kiln:Burner", "register")) == []
+
+
+def test_a_patch_of_a_name_that_only_some_releases_have() -> None:
+    patch = PatchUse("kiln", HERE, ALL, GUARDED, (), Ref("kiln", ""), "raku")
+    assert said(DW201, patch) == [("warning", "2.0 to 2.1", None)]
+    assert said(DW201, replace(patch, releases=releases(">=2"))) == []
+    assert said(DW201, replace(patch, name="never")) == []
