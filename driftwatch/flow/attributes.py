@@ -1,0 +1,247 @@
+"""Attribute reads, on whatever an expression may be."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from driftwatch.flow import pure
+from driftwatch.flow.code import ClassCode
+from driftwatch.flow.library import use_name
+from driftwatch.flow.run import Run, as_alternatives, escape
+from driftwatch.flow.syntax import dotted_name
+from driftwatch.flow.values import (
+    NOTHING,
+    UNKNOWN,
+    Alternative,
+    Atom,
+    Class,
+    Const,
+    DictRef,
+    External,
+    Function,
+    Instance,
+    LibInstance,
+    LibMethod,
+    LibModule,
+    LibObject,
+    ListRef,
+    MethodOf,
+    NamesOf,
+    ParameterInfo,
+    ParameterMap,
+    ProjectModule,
+    SignatureOf,
+    SuperOf,
+    Unknown,
+    Value,
+    join,
+    value_of,
+)
+from driftwatch.releases import ReleaseSet
+
+
+def read_attribute(run: Run, node: cst.Attribute, *, callee: bool = False) -> Value:
+    """The value of ``owner.name``."""
+    path = dotted_name(node)
+    if path is not None:
+        known = run.state.vars.get(path)
+        if known is not None:
+            return known.within(run.state.reach)
+    owner = run.eval(node.value, callee=True)
+    value = attribute_of(run, owner, node.attr.value, node)
+    if not callee:
+        escape(value)
+    return value
+
+
+def attribute_of(run: Run, owner: Value, name: str, node: cst.CSTNode) -> Value:
+    """An attribute of a value, alternative by alternative."""
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(owner, run.state.reach):
+        here = where & run.state.reach
+        if here:
+            found.extend(_read(run, atom, name, here, node))
+    return value_of(found)
+
+
+def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    if isinstance(atom, (LibModule, LibInstance)) or (isinstance(atom, LibObject) and atom.is_class):
+        if name == "__dict__":
+            return [(where, NamesOf(atom))]
+        if name == "__class__" and isinstance(atom, LibInstance):
+            return [(where, LibObject(atom.cls, is_class=True))]
+        return use_name(run, atom, name, where, node)
+    if isinstance(atom, (LibObject, LibMethod)):
+        return [(where, atom if name in ("__wrapped__", "__func__") else UNKNOWN)]
+    if isinstance(atom, Instance):
+        return _bound(where, instance_attribute(run, atom.code, name, where, node, atom))
+    if isinstance(atom, Class):
+        return _bound(where, class_attribute(run, atom.code, name, where, node))
+    if isinstance(atom, SuperOf):
+        return _bound(where, super_attribute(run, atom.code, name, where, node))
+    if isinstance(atom, ProjectModule):
+        value = run.world.module_attribute(atom.code, name, where)
+        return list(value.alternatives)
+    if isinstance(atom, External):
+        return [(where, External(f"{atom.dotted}.{name}"))]
+    if isinstance(atom, Const):
+        return _of_constant(run, atom, name, where)
+    if isinstance(atom, (DictRef, ListRef, ParameterMap)):
+        return [(where, MethodOf(atom, name))]
+    if isinstance(atom, SignatureOf):
+        return [(where, atom.parameters if name == "parameters" else UNKNOWN)]
+    if isinstance(atom, ParameterInfo):
+        return [(where, _of_parameter(atom, name))]
+    if isinstance(atom, Unknown):
+        run.asks(atom.parameter)
+    return [(where, UNKNOWN)]
+
+
+def _bound(where: ReleaseSet, value: Value | None) -> list[Alternative]:
+    return [(where, UNKNOWN)] if value is None else list(value.within(where).alternatives)
+
+
+def _of_constant(run: Run, atom: Const, name: str, where: ReleaseSet) -> list[Alternative]:
+    if atom.value is None:
+        if run.is_caught("AttributeError"):
+            run.throw("AttributeError", where)
+        return []
+    if pure.has_method(atom, name):
+        return [(where, MethodOf(atom, name))]
+    try:
+        return [(where, pure.attribute(atom, name))]
+    except pure.NotPure:
+        return [(where, UNKNOWN)]
+
+
+def _of_parameter(atom: ParameterInfo, name: str) -> Atom:
+    if name == "name":
+        return Const(atom.name)
+    if name == "kind":
+        return External(f"inspect.Parameter.{atom.kind}")
+    if name in ("POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD", "VAR_POSITIONAL", "KEYWORD_ONLY", "VAR_KEYWORD", "empty"):
+        return External(f"inspect.Parameter.{name}")
+    if name == "default" and atom.required:
+        return External("inspect.Parameter.empty")
+    return UNKNOWN
+
+
+# -- classes of the code base ------------------------------------------------------------------------------------------
+
+
+def lineage(code: ClassCode) -> tuple[list[ClassCode], list[Value]]:
+    """A class and its bases in the code base, in lookup order, and the other bases' values."""
+    order: list[ClassCode] = []
+    others: list[Value] = []
+    queue = [code]
+    while queue:
+        current = queue.pop(0)
+        if current in order:
+            continue
+        order.append(current)
+        for base in current.base_values:
+            codes = [a.code for _, a in base.alternatives if isinstance(a, Class)]
+            queue.extend(codes)
+            rest = base.only(lambda a: not isinstance(a, Class))
+            if rest.alternatives:
+                others.append(rest)
+    return order, others
+
+
+def instance_attribute(
+    run: Run, code: ClassCode, name: str, where: ReleaseSet, node: cst.CSTNode | None, bound: Atom
+) -> Value | None:
+    """An attribute of an instance of a code base's class; None when nothing is known of it."""
+    order, others = lineage(code)
+    found: Value | None = None
+    for current in order:
+        if name in current.attributes:
+            run.world.share_heap(run.state, current.heap)
+            value = current.attributes[name].within(where)
+            found = value if found is None else join(found, value)
+    if found is not None:
+        return found
+    for current in order:
+        if name in current.methods:
+            method = current.methods[name]
+            run.world.note_use_of(method)
+            if method.kind == "property":
+                if node is None:
+                    return None
+                from driftwatch.flow.functions import call_function
+
+                return call_function(run, Function(method, bound), run.world.no_arguments, node)
+            owner: Atom | None = None if method.kind == "static" else Class(code) if method.kind == "class" else bound
+            return Value(((where, Function(method, owner)),))
+        if name in current.constants:
+            run.world.share_heap(run.state, current.heap)
+            return current.constants[name].within(where)
+    return _of_library_base(run, others, name, where, node, instance=True)
+
+
+def class_attribute(
+    run: Run, code: ClassCode, name: str, where: ReleaseSet, node: cst.CSTNode | None
+) -> Value | None:
+    """An attribute of a code base's class itself."""
+    order, others = lineage(code)
+    for current in order:
+        if name in current.methods:
+            method = current.methods[name]
+            run.world.note_use_of(method)
+            return Value(((where, Function(method, Class(code) if method.kind == "class" else None)),))
+        if name in current.constants:
+            run.world.share_heap(run.state, current.heap)
+            value = current.constants[name].within(where)
+            written = current.attributes.get(name)
+            return value if written is None else join(value, written.within(where))
+        if name in current.attributes:
+            run.world.share_heap(run.state, current.heap)
+            return current.attributes[name].within(where)
+    return _of_library_base(run, others, name, where, node, instance=False)
+
+
+def super_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, node: cst.CSTNode) -> Value | None:
+    """What ``super().name`` finds."""
+    order, others = lineage(code)
+    for current in order[1:]:
+        if name in current.methods:
+            method = current.methods[name]
+            run.world.note_use_of(method)
+            bound: Atom | None = Class(code) if method.kind == "class" else Instance(code)
+            return Value(((where, Function(method, None if method.kind == "static" else bound)),))
+        if name in current.constants:
+            return current.constants[name].within(where)
+    return _of_library_base(run, others, name, where, node, instance=True)
+
+
+def _of_library_base(
+    run: Run, others: list[Value], name: str, where: ReleaseSet, node: cst.CSTNode | None, *, instance: bool
+) -> Value | None:
+    """Only what a library base surely has is followed: what it lacks, another base or a subclass may bring."""
+    found: list[Alternative] = []
+    for base in others:
+        for releases, atom in as_alternatives(base, where):
+            if not (isinstance(atom, LibObject) and atom.is_class):
+                continue
+            there = run.history.member(atom.ref, name, releases).present
+            if there:
+                for epoch_releases, member in _library_member(run, atom, name, there, instance):
+                    found.append((epoch_releases, member))
+    if not found:
+        return None
+    value = value_of(found)
+    rest = where - value.defined()
+    return value if not rest else join(value, Value(((rest, UNKNOWN),)))
+
+
+def _library_member(
+    run: Run, atom: LibObject, name: str, where: ReleaseSet, instance: bool
+) -> list[Alternative]:
+    from driftwatch.flow.library import class_member, instance_member
+
+    if instance:
+        return instance_member(run, LibInstance(atom.ref, exact=True), name, where)
+    return class_member(run, atom.ref, name, where)
+
+
+__all__ = ["NOTHING", "attribute_of", "class_attribute", "instance_attribute", "lineage", "read_attribute"]

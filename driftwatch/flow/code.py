@@ -1,0 +1,125 @@
+"""The code base's own modules, functions and classes, as the interpreter holds them.
+
+These are identities, not values: each is made once, and what is learnt about it is kept on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from driftwatch.flow.state import Content
+from driftwatch.flow.survey import Survey
+from driftwatch.flow.syntax import Tree
+from driftwatch.flow.values import Value
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.model import Ref
+
+
+@dataclass(eq=False)
+class ModuleCode:
+    """One file of the code base.
+
+    `names` are its variables once it has been executed; `completes` the releases in which that works. `relevant` are the
+    names that are, or lead to, something of the library.
+    """
+
+    path: str
+    name: str
+    package: str
+    text: str
+    lines: list[str]
+    survey: Survey | None
+    names: dict[str, Value] = field(default_factory=dict)
+    heap: dict[int, Content] = field(default_factory=dict)
+    completes: ReleaseSet = EMPTY
+    relevant: set[str] = field(default_factory=set)
+    trees: dict[int, Tree] = field(default_factory=dict)
+    functions: list[FunctionCode] = field(default_factory=list)
+    classes: list[ClassCode] = field(default_factory=list)
+    global_writes: dict[str, Value] = field(default_factory=dict)
+    executed: bool = False
+    executing: bool = False
+    mentions_library: bool = False
+
+
+@dataclass(eq=False)
+class FunctionCode:
+    """A function, method or lambda of the code base.
+
+    `closure` is what an enclosing function's variables were; `owner` the class whose method it is.
+    """
+
+    module: ModuleCode
+    tree: Tree
+    node: cst.FunctionDef | cst.Lambda
+    name: str
+    qualname: str
+    owner: ClassCode | None = None
+    closure: Any = None
+    reach: ReleaseSet = EMPTY
+    """Where the definition was executed."""
+    decorators: tuple[str | None, ...] = ()
+    escapes: bool = False
+    """Somebody driftwatch cannot see may call it."""
+    called: bool = False
+    """Somebody calls it, be it from where it is never reached."""
+    parent: FunctionCode | None = None
+    entered: int = 0
+    """How often it has been followed from a call."""
+    summary: Summary | None = None
+
+    @property
+    def is_private(self) -> bool:
+        return self.name.startswith("_") and not (self.name.startswith("__") and self.name.endswith("__"))
+
+    @property
+    def kind(self) -> str:
+        """``static``, ``class``, ``property`` or ``plain``."""
+        for name in self.decorators:
+            last = (name or "").rpartition(".")[2]
+            if last in ("staticmethod", "classmethod"):
+                return last.removesuffix("method")
+            if last in ("property", "cached_property", "setter", "getter"):
+                return "property"
+        return "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a call of a function does, its arguments unknown.
+
+    `asks_parameters`: what it does depends on what it is given. `uses_library`: it reaches the library itself.
+    """
+
+    returns: Value
+    completes: ReleaseSet
+    asks_parameters: bool
+    uses_library: bool
+    heap: dict[int, Content] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class ClassCode:
+    """A class of the code base. `attributes` joins everything ever assigned to an instance's attribute."""
+
+    module: ModuleCode
+    tree: Tree
+    node: cst.ClassDef
+    name: str
+    bases: Value = field(default_factory=Value)
+    base_values: tuple[Value, ...] = ()
+    methods: dict[str, FunctionCode] = field(default_factory=dict)
+    constants: dict[str, Value] = field(default_factory=dict)
+    attributes: dict[str, Value] = field(default_factory=dict)
+    heap: dict[int, Content] = field(default_factory=dict)
+    reach: ReleaseSet = EMPTY
+    constructible: ReleaseSet | None = None
+    """Where its constructor completes, once that is known."""
+    library_bases: list[tuple[ReleaseSet, Ref]] = field(default_factory=list)
+    parent: FunctionCode | None = None
+    analysed: bool = False
+    changed: bool = False
+    """Something was learnt about its attributes since it was last analysed."""

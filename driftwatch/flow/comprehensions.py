@@ -1,0 +1,147 @@
+"""Comprehensions: gone through element by element where the elements are known, once with unknown ones elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import libcst as cst
+
+from driftwatch.flow.containers import elements_of, item_of, put
+from driftwatch.flow.names import assign_name
+from driftwatch.flow.run import Run, as_alternatives, lists_of, settle
+from driftwatch.flow.state import DictContent, Entry, ListContent, State
+from driftwatch.flow.values import Const, ListRef, Value, const, unknown, value_of
+from driftwatch.releases import EMPTY, ReleaseSet
+
+
+def list_comprehension(run: Run, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> Value:
+    """``[element for target in iterable if test]``, and its set and generator forms."""
+    collected: list[Entry] = []
+    open_ = _Flag()
+
+    def visit(certain: ReleaseSet, origin: Entry | None) -> None:
+        value = run.eval(node.elt)
+        reach = run.state.reach
+        collected.append(Entry(reach, certain & reach, value.within(reach), origin.trace if origin else ()))
+
+    reach = run.state.reach
+    _loop(run, node.for_in, reach, None, visit, open_)
+    content = ListContent(tuple(collected) if not open_.where else (), open_.where)
+    if isinstance(node, cst.SetComp) and not content.open:
+        singles = [e.value.single() for e in content.elements if reach <= e.certain]
+        if len(singles) == len(content.elements) and all(isinstance(s, Const) for s in singles):
+            return const(frozenset(s.value for s in singles if isinstance(s, Const)), run.state.reach)
+    return run.new_list(node, content)
+
+
+def dict_comprehension(run: Run, node: cst.DictComp) -> Value:
+    """``{key: value for target in iterable if test}``."""
+    content = DictContent()
+    open_ = _Flag()
+
+    def visit(certain: ReleaseSet, origin: Entry | None) -> None:
+        nonlocal content
+        key = run.eval(node.key)
+        value = run.eval(node.value)
+        reach = run.state.reach
+        for where, atom in as_alternatives(key, reach):
+            if isinstance(atom, Const) and isinstance(atom.value, str):
+                trace = origin.trace if origin is not None and origin.trace else (run.step(node.key, f"`{atom.value}` is put into the dict here"),)
+                entry = Entry(where, certain & where, value.within(where), trace, origin.location if origin else None)
+                content = put(content, atom.value, entry)
+            elif not isinstance(atom, Const):
+                content = replace(content, open=content.open | where)
+
+    _loop(run, node.for_in, run.state.reach, None, visit, open_)
+    content = replace(content, open=content.open | open_.where, forwarded=content.forwarded | open_.forwarded)
+    return run.new_dict(node, content)
+
+
+class _Flag:
+    """Where an iterable was not known in full."""
+
+    __slots__ = ("forwarded", "where")
+
+    def __init__(self) -> None:
+        self.where = EMPTY
+        self.forwarded = EMPTY
+
+
+def _loop(run: Run, loop: cst.CompFor, certain: ReleaseSet, origin: Entry | None, visit: object, open_: _Flag) -> None:
+    iterable = run.eval(loop.iter)
+    outer = run.state
+    parts = elements_of(run, iterable)
+    if parts is None:
+        parts = _known_part(run, iterable, open_)
+        anything = unknown(outer.reach)
+        parts.append(Entry(outer.reach, EMPTY, anything))
+        if not open_.where:
+            open_.where = outer.reach
+    end: list[State] = [outer]
+    for part in parts:
+        here = part.releases & outer.reach
+        if not here:
+            continue
+        run.state = outer.fork(here)
+        bind(run, loop.target, part.value)
+        sure = certain & part.certain
+        for test in loop.ifs:
+            holds, fails = run.branch(test.test)
+            run.state = holds
+            sure -= fails.reach
+            if not holds.reach:
+                break
+        if not run.state.reach:
+            continue
+        carried = part if part.trace or part.location else origin
+        if loop.inner_for_in is not None:
+            _loop(run, loop.inner_for_in, sure, carried, visit, open_)
+        else:
+            assert callable(visit)
+            visit(sure, carried)
+        heap = run.state.heap
+        end.append(State(EMPTY, {}, heap))
+        outer.heap.update({k: v for k, v in heap.items() if k not in outer.heap})
+    run.state = outer
+    settle(run, [outer])
+
+
+def _known_part(run: Run, iterable: Value, open_: _Flag) -> list[Entry]:
+    """The elements that are surely among those of a container that may hold more."""
+    found: list[Entry] = []
+    for where, atom in as_alternatives(iterable, run.state.reach):
+        content = lists_of(run, atom) if isinstance(atom, ListRef) else None
+        if content is not None:
+            found.extend(e.within(where) for e in content.elements if not e.releases.isdisjoint(where))
+            open_.where |= content.open & where
+            open_.forwarded |= content.forwarded & where
+            if content.forwarded & where:
+                run.frame.asks_parameters = True
+        else:
+            open_.where |= where
+    return found
+
+
+def bind(run: Run, target: cst.BaseExpression, value: Value) -> None:
+    """Bind a loop's or an assignment's target: a name, or a tuple of targets taken apart."""
+    if isinstance(target, cst.Name):
+        assign_name(run, target.value, value)
+        return
+    if isinstance(target, (cst.Tuple, cst.List)):
+        take_apart(run, target, value)
+
+
+def take_apart(run: Run, target: cst.Tuple | cst.List, value: Value) -> None:
+    """Bind each part of ``a, b = value``."""
+    starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
+    for i, element in enumerate(target.elements):
+        bind(run, element.value, unknown(run.state.reach) if starred else part_of(run, value, i))
+
+
+def part_of(run: Run, value: Value, index: int) -> Value:
+    """One part of a value that is taken apart."""
+    return value_of(
+        alternative
+        for where, atom in as_alternatives(value, run.state.reach)
+        for alternative in item_of(run, atom, Const(index), where)
+    )

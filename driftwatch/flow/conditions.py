@@ -1,0 +1,239 @@
+"""Tests: the releases in which one holds and in which it does not, and what is learnt on either way.
+
+A guard is exact where the snapshots or the constants answer it; an unknown one lets both ways through. A test of a
+variable narrows it: on the way on which ``x is None`` fails, ``x`` is none of its None alternatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from driftwatch.flow import pure
+from driftwatch.flow.library import lookup
+from driftwatch.flow.names import assign_name
+from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
+from driftwatch.flow.state import State, join_states
+from driftwatch.flow.syntax import dotted_name
+from driftwatch.flow.values import (
+    Atom,
+    Const,
+    External,
+    NamesOf,
+    Opaque,
+    ParameterMap,
+    Unknown,
+    Value,
+    is_none,
+    truth,
+)
+from driftwatch.releases import EMPTY, ReleaseSet
+
+Answer = Callable[[Atom], bool | None]
+
+
+def branch(run: Run, node: cst.BaseExpression) -> tuple[State, State]:
+    """Evaluate a test in the current state: the states in which it holds and in which it does not."""
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+        holds, fails = branch(run, node.expression)
+        return fails, holds
+    if isinstance(node, cst.BooleanOperation):
+        return _both_operands(run, node)
+    if isinstance(node, cst.Comparison):
+        return _comparison(run, node)
+    if isinstance(node, cst.NamedExpr):
+        value = run.eval(node.value)
+        if isinstance(node.target, cst.Name):
+            assign_name(run, node.target.value, value)
+        return branch_value(run, node.target, value)
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "bool" and len(node.args) == 1:
+        return branch(run, node.args[0].value)
+    return branch_value(run, node, run.eval(node, callee=True))
+
+
+def branch_value(run: Run, node: cst.BaseExpression, value: Value) -> tuple[State, State]:
+    """Split the current state by the truth of a value; `node` is the expression that gave it."""
+    return split(run, node, value, lambda atom: truth_of(run, atom))
+
+
+def split(run: Run, node: cst.CSTNode | None, value: Value, answer: Answer) -> tuple[State, State]:
+    """Split the current state by an answer about a value, and narrow the place the value was read from."""
+    state = run.state
+    answers = [(where, atom, answer(atom)) for where, atom in as_alternatives(value, state.reach)]
+    holds, fails = EMPTY, EMPTY
+    for where, _, is_true in answers:
+        if is_true is not False:
+            holds |= where
+        if is_true is not True:
+            fails |= where
+    yes, no = state.fork(holds), state.fork(fails)
+    path = _narrowable(run, node)
+    if path is not None:
+        if holds:
+            yes.vars[path] = Value(tuple((w, a) for w, a, t in answers if t is not False))
+        if fails:
+            no.vars[path] = Value(tuple((w, a) for w, a, t in answers if t is not True))
+    return yes, no
+
+
+def _narrowable(run: Run, node: cst.CSTNode | None) -> str | None:
+    if isinstance(node, cst.Name):
+        return node.value if node.value not in ("True", "False", "None") else None
+    if isinstance(node, cst.Attribute):
+        path = dotted_name(node)
+        # Of modules, only what was looked up may be kept: another name may reach the same attribute.
+        root = run.state.vars.get(path.partition(".")[0]) if path else None
+        return path if root is not None else None
+    return None
+
+
+def _both_operands(run: Run, node: cst.BooleanOperation) -> tuple[State, State]:
+    holds, fails = branch(run, node.left)
+    is_and = isinstance(node.operator, cst.And)
+    run.state = holds if is_and else fails
+    if not run.state.reach:
+        return (run.state, fails) if is_and else (holds, run.state)
+    inner_holds, inner_fails = branch(run, node.right)
+    if is_and:
+        return inner_holds, join_states(fails, inner_fails) or inner_fails
+    return join_states(holds, inner_holds) or inner_holds, inner_fails
+
+
+def _comparison(run: Run, node: cst.Comparison) -> tuple[State, State]:
+    left_node, left = node.left, run.eval(node.left, callee=True)
+    failing: State | None = None
+    for target in node.comparisons:
+        right = run.eval(target.comparator, callee=True)
+        operation = type(target.operator).__name__
+        holds, fails = _compare(run, left_node, left, operation, target.comparator, right)
+        failing = join_states(failing, fails)
+        run.state = holds
+        left_node, left = target.comparator, right
+    return run.state, failing if failing is not None else run.state.fork(EMPTY)
+
+
+def _compare(
+    run: Run, left_node: cst.BaseExpression, left: Value, operation: str, right_node: cst.BaseExpression, right: Value
+) -> tuple[State, State]:
+    if operation in ("In", "NotIn"):
+        yes, no = EMPTY, EMPTY
+        for where, item in as_alternatives(left, run.state.reach):
+            for there, container in as_alternatives(right, where):
+                may, may_not = membership(run, container, item, there)
+                yes, no = yes | may, no | may_not
+        return (run.state.fork(yes), run.state.fork(no)) if operation == "In" else (run.state.fork(no), run.state.fork(yes))
+    single = right.single()
+    if single is not None and not isinstance(single, Unknown):
+        return split(run, _unwrap(left_node), left, lambda atom: answer_comparison(run, atom, operation, single))
+    alone = left.single()
+    if alone is not None and not isinstance(alone, Unknown):
+        return split(run, _unwrap(right_node), right, lambda atom: answer_comparison(run, alone, operation, atom))
+    holds, fails = EMPTY, EMPTY
+    reach = run.state.reach
+    for where, a in left.alternatives:
+        for there, b in right.alternatives:
+            both = where & there & reach
+            if both:
+                answer = answer_comparison(run, a, operation, b)
+                holds |= both if answer is not False else EMPTY
+                fails |= both if answer is not True else EMPTY
+    return run.state.fork(holds), run.state.fork(fails)
+
+
+def _unwrap(node: cst.BaseExpression) -> cst.BaseExpression:
+    return node.target if isinstance(node, cst.NamedExpr) else node
+
+
+def answer_comparison(run: Run, left: Atom, operation: str, right: Atom) -> bool | None:
+    """Whether ``left operation right`` holds; None when nobody can tell."""
+    if operation in ("Is", "Equal", "IsNot", "NotEqual"):
+        same = _same(left, right)
+        if same is not None:
+            return same if operation in ("Is", "Equal") else not same
+    if isinstance(left, Const) and isinstance(right, Const):
+        try:
+            return pure.compare(operation, left, right)
+        except pure.NotPure:
+            return None
+    return None
+
+
+def _same(left: Atom, right: Atom) -> bool | None:
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Const) and one.value is None:
+            return is_none(other)
+        if isinstance(one, Const) and isinstance(one.value, bool) and not isinstance(other, (Const, Unknown)):
+            return None
+    if isinstance(left, External) and isinstance(right, External):
+        kinds = "inspect.Parameter."
+        if left.dotted == right.dotted:
+            return True
+        # `inspect._ParameterKind` members are told apart by name; of other foreign objects nothing is known.
+        return False if left.dotted.startswith(kinds) and right.dotted.startswith(kinds) else None
+    if isinstance(left, Opaque) and isinstance(right, Opaque) and left.what and right.what:
+        return left == right
+    if isinstance(left, Const) or isinstance(right, Const):
+        return None
+    return True if left == right and not isinstance(left, Unknown) and truth(left) else None
+
+
+def membership(run: Run, container: Atom, item: Atom, where: ReleaseSet) -> tuple[ReleaseSet, ReleaseSet]:
+    """The releases in which ``item in container`` may hold, and those in which it may fail."""
+    if not isinstance(item, Const):
+        return where, where
+    if isinstance(container, ParameterMap):
+        return (where, EMPTY) if any(p.name == item.value for p in container.parameters) else (EMPTY, where)
+    if isinstance(container, NamesOf):
+        return presence(run, container.owner, item.value, where) if isinstance(item.value, str) else (EMPTY, where)
+    keys = dict_of(run, container)
+    if keys is not None:
+        entry = keys.entries.get(item.value) if isinstance(item.value, str) else None
+        if entry is None:
+            return keys.open & where, where
+        return (entry.releases | keys.open) & where, where - entry.certain
+    content = lists_of(run, container)
+    if content is not None:
+        holds, surely = content.open & where, EMPTY
+        for element in content.elements:
+            for there, atom in as_alternatives(element.value, element.releases & where):
+                if atom == item or not isinstance(atom, Const):
+                    holds |= there
+            if element.value.single() == item:
+                surely |= element.certain & where
+        return holds, where - surely
+    if isinstance(container, Const):
+        try:
+            return (where, EMPTY) if pure.compare("In", item, container) else (EMPTY, where)
+        except pure.NotPure:
+            return where, where
+    return where, where
+
+
+def truth_of(run: Run, atom: Atom) -> bool | None:
+    """Whether an atom counts as true, the content of containers included."""
+    if isinstance(atom, External):
+        return False if atom.dotted in ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING") else None
+    listed = lists_of(run, atom)
+    if listed is not None:
+        if any(run.state.reach <= e.certain for e in listed.elements):
+            return True
+        return False if not listed.elements and not (listed.open & run.state.reach) else None
+    content = dict_of(run, atom)
+    if content is not None:
+        if any(run.state.reach <= e.certain for e in content.entries.values()):
+            return True
+        return False if not content.entries and not (content.open & run.state.reach) else None
+    return truth(atom)
+
+
+def presence(run: Run, atom: Atom, name: str, where: ReleaseSet) -> tuple[ReleaseSet, ReleaseSet]:
+    """Where ``hasattr(atom, name)`` may hold and where it may fail."""
+    found = lookup(run, atom, name, where)
+    if found is not None:
+        run.touch()
+        return found.present | found.unknown, where - found.present
+    return where, where
+
+
+__all__ = ["answer_comparison", "branch", "branch_value", "membership", "presence", "split", "truth_of"]

@@ -1,0 +1,490 @@
+"""Dicts, lists and tuples: which keys and elements are there in which releases, through everything code does to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import libcst as cst
+
+from driftwatch.flow import pure
+from driftwatch.flow.conditions import membership, truth_of
+from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
+from driftwatch.flow.state import DictContent, Entry, ListContent
+from driftwatch.flow.values import (
+    FALSE,
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Alternative,
+    Atom,
+    Const,
+    DictRef,
+    External,
+    LibModule,
+    LibObject,
+    ListRef,
+    MethodOf,
+    NamesOf,
+    ParameterMap,
+    Unknown,
+    Value,
+    const,
+    join,
+    unknown,
+    value_of,
+)
+from driftwatch.releases import EMPTY, ReleaseSet
+
+MAX_UNROLLED = 64
+"""Longer containers are not gone through element by element."""
+
+
+# -- dicts -------------------------------------------------------------------------------------------------------------
+
+
+def put(content: DictContent, key: str, entry: Entry) -> DictContent:
+    """The dict after ``d[key] = value`` where the entry says; elsewhere what was there stays."""
+    before = content.entries.get(key)
+    if before is not None:
+        stays = before.releases - entry.certain
+        kept = before.value.within(stays)
+        entry = replace(
+            entry,
+            releases=entry.releases | stays,
+            certain=entry.certain | (before.certain & (stays | entry.releases)),
+            value=join(entry.value, kept),
+        )
+    return DictContent({**content.entries, key: entry}, content.open, content.forwarded)
+
+
+def take(content: DictContent, key: str, where: ReleaseSet) -> DictContent:
+    """The dict after the key was removed in these releases."""
+    before = content.entries.get(key)
+    if before is None:
+        return content
+    entries = dict(content.entries)
+    left = before.releases - where
+    if left:
+        entries[key] = replace(before, releases=left, certain=before.certain - where)
+    else:
+        del entries[key]
+    return DictContent(entries, content.open, content.forwarded)
+
+
+def merge_dicts(content: DictContent, other: DictContent, where: ReleaseSet) -> DictContent:
+    """The dict after ``update(other)`` in these releases."""
+    for key, entry in other.entries.items():
+        content = put(content, key, entry.within(where))
+    return DictContent(
+        content.entries, content.open | (other.open & where), content.forwarded | (other.forwarded & where)
+    )
+
+
+# -- sequences ---------------------------------------------------------------------------------------------------------
+
+
+def elements_of(run: Run, value: Value) -> list[Entry] | None:
+    """What iterating a value gives, in order; None when that cannot be told."""
+    found: list[Entry] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        part = _elements(run, atom, where)
+        if part is None or len(found) + len(part) > MAX_UNROLLED:
+            return None
+        found.extend(part)
+    return found
+
+
+def _elements(run: Run, atom: Atom, where: ReleaseSet) -> list[Entry] | None:
+    content = lists_of(run, atom)
+    if content is not None:
+        if content.open & where or content.forwarded & where:
+            return None
+        return [e.within(where) for e in content.elements if not e.releases.isdisjoint(where)]
+    keys = dict_of(run, atom)
+    if keys is not None:
+        if keys.open & where or keys.forwarded & where:
+            return None
+        return [
+            replace(e.within(where), value=const(name, where & e.releases))
+            for name, e in keys.entries.items()
+            if not e.releases.isdisjoint(where)
+        ]
+    if isinstance(atom, ParameterMap):
+        return [Entry(where, where, const(p.name, where)) for p in atom.parameters]
+    if isinstance(atom, Const) and isinstance(atom.value, (tuple, frozenset)):
+        items: Sequence[object] = (
+            atom.value if isinstance(atom.value, tuple) else sorted(atom.value, key=lambda i: (str(type(i)), str(i)))
+        )
+        return [Entry(where, where, const(item, where)) for item in items]  # type: ignore[arg-type]
+    return None
+
+
+def spread_into(run: Run, content: ListContent, value: Value, node: cst.CSTNode) -> ListContent:
+    """A list's content after ``*value``."""
+    parts = elements_of(run, value)
+    if parts is not None:
+        return replace(content, elements=(*content.elements, *parts))
+    open_, forwarded = content.open, content.forwarded
+    elements = content.elements
+    for where, atom in as_alternatives(value, run.state.reach):
+        inner = lists_of(run, atom)
+        if inner is not None:
+            elements = (*elements, *(e.within(where) for e in inner.elements if not e.releases.isdisjoint(where)))
+            open_, forwarded = open_ | (inner.open & where), forwarded | (inner.forwarded & where)
+            continue
+        open_ |= where
+        if isinstance(atom, Unknown) and atom.parameter is not None:
+            run.asks(atom.parameter)
+            forwarded |= where
+    return replace(content, elements=elements, open=open_, forwarded=forwarded)
+
+
+def concatenate(run: Run, left: Value, right: Value, node: cst.CSTNode) -> Value | None:
+    """``left + right`` of two sequences; None when one of them is something else."""
+    first, second = elements_of(run, left), elements_of(run, right)
+    if first is None or second is None:
+        return None
+    return run.new_list(node, ListContent((*first, *second)))
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def subscript_of(run: Run, node: cst.Subscript, owner: Value, path: str | None) -> Value:
+    """``owner[index]``."""
+    if len(node.slice) != 1:
+        for part in node.slice:
+            if isinstance(part.slice, cst.Index):
+                run.eval(part.slice.value)
+        return _annotation_like(run, owner)
+    piece = node.slice[0].slice
+    if isinstance(piece, cst.Slice):
+        return _slice(run, owner, piece)
+    index = run.eval(piece.value)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(owner, run.state.reach):
+        for there, key in as_alternatives(index, where):
+            found.extend(item_of(run, atom, key, there))
+    return value_of(found)
+
+
+def _annotation_like(run: Run, owner: Value) -> Value:
+    # ``Generic[A, B]`` and the like: the subscripted class is the class.
+    classes = owner.only(lambda a: isinstance(a, LibObject))
+    return classes if classes.alternatives else unknown(run.state.reach)
+
+
+def _slice(run: Run, owner: Value, piece: cst.Slice) -> Value:
+    bounds: list[object] = []
+    for bound in (piece.lower, piece.upper, piece.step):
+        if bound is None:
+            bounds.append(None)
+            continue
+        atom = run.eval(bound).single()
+        if not isinstance(atom, Const) or not isinstance(atom.value, int):
+            return unknown(run.state.reach)
+        bounds.append(atom.value)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(owner, run.state.reach):
+        try:
+            found.append((where, pure.subscript(atom, slice(*bounds)) if isinstance(atom, Const) else UNKNOWN))
+        except pure.NotPure:
+            found.append((where, UNKNOWN))
+    return value_of(found)
+
+
+def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alternative]:
+    """One item of a container."""
+    keys = dict_of(run, owner)
+    if keys is not None and isinstance(key, Const) and isinstance(key.value, str):
+        entry = keys.entries.get(key.value)
+        if entry is None:
+            if not keys.open & where and run.is_caught("KeyError"):
+                run.throw("KeyError", where)
+            return [(keys.open & where or where, UNKNOWN)]
+        rest = where - entry.certain
+        return [*as_alternatives(entry.value, where & entry.releases), *([(rest & keys.open, UNKNOWN)] if rest else [])]
+    content = lists_of(run, owner)
+    if content is not None and isinstance(key, Const) and type(key.value) is int and not content.open & where:
+        sure = [e for e in content.elements if where <= e.certain]
+        if len(sure) == len(content.elements) and -len(sure) <= key.value < len(sure):
+            return as_alternatives(sure[key.value].value, where)
+    if isinstance(owner, ParameterMap) and isinstance(key, Const):
+        for parameter in owner.parameters:
+            if parameter.name == key.value:
+                return [(where, parameter)]
+        if run.is_caught("KeyError"):
+            run.throw("KeyError", where)
+        return []
+    if isinstance(owner, NamesOf) and isinstance(key, Const) and isinstance(key.value, str):
+        from driftwatch.flow.library import lookup, module_member
+
+        found = lookup(run, owner.owner, key.value, where)
+        if found is not None and isinstance(owner.owner, LibModule):
+            return module_member(run, owner.owner.module, key.value, found.present)
+    if isinstance(owner, Const) and isinstance(key, Const) and isinstance(key.value, (int, str)):
+        try:
+            return [(where, pure.subscript(owner, key.value))]
+        except pure.NotPure:
+            return [(where, UNKNOWN)]
+    if isinstance(owner, LibObject) and owner.is_class:
+        return [(where, owner)]
+    if isinstance(owner, External) and owner.dotted == "sys.modules" and isinstance(key, Const):
+        from driftwatch.flow.library import is_inside
+
+        if isinstance(key.value, str) and is_inside(run, key.value):
+            return [(where & run.history.has_module(key.value), LibModule(key.value))]
+    if isinstance(owner, Unknown):
+        run.asks(owner.parameter)
+    return [(where, UNKNOWN)]
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNode) -> None:
+    """``owner[index] = value``."""
+    single = len(owner.alternatives) == 1
+    for where, atom in as_alternatives(owner, run.state.reach):
+        content = dict_of(run, atom)
+        if content is None or not isinstance(atom, DictRef):
+            continue
+        for there, key in as_alternatives(index, where):
+            if isinstance(key, Const) and isinstance(key.value, str):
+                note = f"`{key.value}` is put into the dict here"
+                sure = there if single else EMPTY
+                entry = Entry(there, sure, value.within(there), (run.step(node, note),))
+                content = put(content, key.value, entry)
+            elif not isinstance(key, Const):
+                content = replace(content, open=content.open | there)
+        run.state.heap[atom.key] = content
+
+
+def delete_item(run: Run, owner: Value, index: Value) -> None:
+    """``del owner[index]``."""
+    for where, atom in as_alternatives(owner, run.state.reach):
+        content = dict_of(run, atom)
+        if content is None or not isinstance(atom, DictRef):
+            continue
+        for there, key in as_alternatives(index, where):
+            if isinstance(key, Const) and isinstance(key.value, str):
+                content = take(content, key.value, there)
+        run.state.heap[atom.key] = content
+
+
+def call_method(
+    run: Run, method: MethodOf, positional: ListContent, keywords: DictContent, node: cst.CSTNode
+) -> Value:
+    """Call a method of a constant, a dict, a list or a signature's parameters."""
+    reach = run.state.reach
+    owner = method.owner
+    if isinstance(owner, Const):
+        return _constant_method(run, owner, method.name, positional, keywords)
+    if isinstance(owner, ParameterMap):
+        return _parameters_method(run, owner, method.name, positional, node)
+    if isinstance(owner, DictRef):
+        content = dict_of(run, owner)
+        if content is not None:
+            return _dict_method(run, owner, content, method.name, positional, keywords, node)
+    if isinstance(owner, ListRef):
+        listed = lists_of(run, owner)
+        if listed is not None:
+            return _list_method(run, owner, listed, method.name, positional)
+    return unknown(reach)
+
+
+def _constant_method(
+    run: Run, owner: Const, name: str, positional: ListContent, keywords: DictContent
+) -> Value:
+    from driftwatch.flow.models import constants_of
+
+    if owner.value is not None and name == "join" and positional.elements:
+        parts = elements_of(run, positional.elements[0].value)
+        singles = [p.value.single() for p in parts or ()]
+        if parts is not None and all(isinstance(s, Const) for s in singles):
+            try:
+                joined = pure.method(owner, "join", [Const(tuple(s.value for s in singles if isinstance(s, Const)))])
+                return Value(((run.state.reach, joined),))
+            except pure.NotPure:
+                pass
+    found: list[Alternative] = []
+    for where, arguments, named in constants_of(run, positional, keywords):
+        if arguments is None:
+            found.append((where, UNKNOWN))
+            continue
+        try:
+            found.append((where, pure.method(owner, name, arguments, named)))
+        except pure.NotPure:
+            found.append((where, UNKNOWN))
+    return value_of(found)
+
+
+def _parameters_method(
+    run: Run, owner: ParameterMap, name: str, positional: ListContent, node: cst.CSTNode
+) -> Value:
+    reach = run.state.reach
+    if name == "keys":
+        return Value(((reach, owner),))
+    if name == "values":
+        return run.new_list(node, ListContent(tuple(Entry(reach, reach, Value(((reach, p),))) for p in owner.parameters)))
+    if name == "items":
+        pairs = [
+            (Entry(reach, reach, const(p.name, reach)), Entry(reach, reach, Value(((reach, p),)))) for p in owner.parameters
+        ]
+        return _pairs(run, pairs, node)
+    if name == "get" and positional.elements:
+        default = positional.elements[1].value if len(positional.elements) > 1 else const(None, reach)
+        found: list[Alternative] = []
+        for where, key in as_alternatives(positional.elements[0].value, reach):
+            if not isinstance(key, Const):
+                found.append((where, UNKNOWN))
+                continue
+            match = [p for p in owner.parameters if p.name == key.value]
+            found.extend([(where, match[0])] if match else as_alternatives(default, where))
+        return value_of(found)
+    return unknown(reach)
+
+
+def _pairs(run: Run, pairs: Sequence[tuple[Entry, Entry]], node: cst.CSTNode) -> Value:
+    elements: list[Entry] = []
+    for i, (key, value) in enumerate(pairs):
+        where, certain = value.releases & run.state.reach, value.certain & run.state.reach
+        site = (node, i)
+        number = run.world.number((id(node), run.frame.uid, "pair", i), site)
+        run.state.heap[number] = ListContent((key, value), is_tuple=True)
+        elements.append(Entry(where, certain, Value(((where, ListRef(number)),)), value.trace, value.location))
+    return run.new_list(node, ListContent(tuple(elements)))
+
+
+def _dict_method(
+    run: Run,
+    owner: DictRef,
+    content: DictContent,
+    name: str,
+    positional: ListContent,
+    keywords: DictContent,
+    node: cst.CSTNode,
+) -> Value:
+    from driftwatch.flow.expressions import merge_value
+
+    reach = run.state.reach
+    first = positional.elements[0].value if positional.elements else None
+    second = positional.elements[1].value if len(positional.elements) > 1 else None
+    if name == "update":
+        if first is not None:
+            content = merge_value(run, content, first, node)
+        run.state.heap[owner.key] = merge_dicts(content, keywords, reach)
+        return const(None, reach)
+    if name == "copy":
+        return run.new_dict(node, content)
+    if name == "clear":
+        run.state.heap[owner.key] = DictContent()
+        return const(None, reach)
+    if name in ("keys", "values", "items"):
+        return _view(run, owner, content, name, node)
+    if name in ("get", "pop", "setdefault") and first is not None:
+        return _keyed(run, owner, content, name, first, second, node)
+    return unknown(reach)
+
+
+def _view(run: Run, owner: DictRef, content: DictContent, name: str, node: cst.CSTNode) -> Value:
+    reach = run.state.reach
+    if name == "keys":
+        return Value(((reach, owner),))
+    entries = [(k, e) for k, e in content.entries.items() if not e.releases.isdisjoint(reach)]
+    if name == "values":
+        listed = ListContent(tuple(e for _, e in entries), content.open, content.forwarded)
+        return run.new_list(node, listed)
+    pairs = [(Entry(e.releases, e.certain, const(k, e.releases)), e) for k, e in entries]
+    view = _pairs(run, pairs, node)
+    atom = view.single()
+    listed_pairs = lists_of(run, atom) if atom is not None else None
+    if isinstance(atom, ListRef) and listed_pairs is not None:
+        run.state.heap[atom.key] = replace(listed_pairs, open=content.open, forwarded=content.forwarded)
+    return view
+
+
+def _keyed(
+    run: Run, owner: DictRef, content: DictContent, name: str, key: Value, default: Value | None, node: cst.CSTNode
+) -> Value:
+    reach = run.state.reach
+    fallback = default if default is not None else const(None, reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(key, reach):
+        if not (isinstance(atom, Const) and isinstance(atom.value, str)):
+            found.append((where, UNKNOWN))
+            continue
+        entry = content.entries.get(atom.value)
+        here = entry.releases & where if entry is not None else EMPTY
+        absent = where - entry.certain if entry is not None else where
+        if entry is not None:
+            found.extend(as_alternatives(entry.value, here))
+        found.extend(as_alternatives(fallback, absent))
+        if content.open & absent:
+            found.append((content.open & absent, UNKNOWN))
+        if name == "pop":
+            content = take(content, atom.value, where)
+        elif name == "setdefault":
+            note = f"`{atom.value}` is put into the dict here"
+            fresh = Entry(absent, where - here, fallback.within(absent), (run.step(node, note),))
+            if entry is None:
+                content = put(content, atom.value, fresh)
+            elif absent:
+                content = put(content, atom.value, replace(fresh, certain=absent - here))
+                merged = content.entries[atom.value]
+                content = DictContent(
+                    {**content.entries, atom.value: replace(merged, certain=merged.certain | where)},
+                    content.open,
+                    content.forwarded,
+                )
+    run.state.heap[owner.key] = content
+    return value_of(found)
+
+
+def _list_method(run: Run, owner: ListRef, content: ListContent, name: str, positional: ListContent) -> Value:
+    reach = run.state.reach
+    if name == "append" and len(positional.elements) == 1:
+        entry = positional.elements[0]
+        run.state.heap[owner.key] = replace(
+            content, elements=(*content.elements, Entry(reach, reach, entry.value, entry.trace))
+        )
+    elif name == "extend" and len(positional.elements) == 1:
+        run.state.heap[owner.key] = spread_into(run, content, positional.elements[0].value, cst.Name("_"))
+    elif name in ("insert", "remove", "pop", "clear", "sort", "reverse"):
+        if name == "clear":
+            run.state.heap[owner.key] = replace(content, elements=(), open=EMPTY, forwarded=EMPTY)
+        else:
+            run.state.heap[owner.key] = replace(content, open=content.open | reach)
+    elif name == "copy":
+        return Value(((reach, owner),))
+    elif name == "index" or name == "count":
+        return unknown(reach)
+    return const(None, reach)
+
+
+# -- all and any -------------------------------------------------------------------------------------------------------
+
+
+def quantify(run: Run, value: Value, *, every: bool) -> Value:
+    """``all(value)`` or ``any(value)``, exact over the releases where every element's truth is."""
+    reach = run.state.reach
+    parts = elements_of(run, value)
+    if parts is None:
+        return unknown(reach)
+    may_stop, surely_stops = EMPTY, EMPTY
+    for part in parts:
+        stops, goes_on = EMPTY, EMPTY
+        for where, atom in as_alternatives(part.value, part.releases & reach):
+            answer = truth_of(run, atom)
+            stopping = answer is not True if every else answer is not False
+            going = answer is not False if every else answer is not True
+            stops |= where if stopping else EMPTY
+            goes_on |= where if going else EMPTY
+        may_stop |= stops
+        surely_stops |= (stops - goes_on) & part.certain
+    stop, end = (FALSE, TRUE) if every else (TRUE, FALSE)
+    return value_of([(may_stop, stop), (reach - surely_stops, end)])
+
+
+__all__ = ["NONE", "call_method", "elements_of", "item_of", "membership", "merge_dicts", "put", "quantify", "set_item"]

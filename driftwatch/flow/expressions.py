@@ -1,0 +1,339 @@
+"""Expressions: syntax to abstract values. Calls and tests have modules of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import libcst as cst
+
+from driftwatch.flow import pure
+from driftwatch.flow.attributes import read_attribute
+from driftwatch.flow.calls import evaluate_call
+from driftwatch.flow.comprehensions import dict_comprehension, list_comprehension
+from driftwatch.flow.conditions import branch_value
+from driftwatch.flow.containers import spread_into, subscript_of
+from driftwatch.flow.names import look_up
+from driftwatch.flow.run import Run, as_alternatives, dict_of, escape, settle
+from driftwatch.flow.state import DictContent, Entry, ListContent
+from driftwatch.flow.syntax import dotted_name
+from driftwatch.flow.values import (
+    FALSE,
+    NOTHING,
+    TRUE,
+    UNKNOWN,
+    Atom,
+    Const,
+    DictRef,
+    Opaque,
+    Value,
+    const,
+    join,
+    unknown,
+    value_of,
+)
+
+MAX_PRODUCT = 512
+"""Pairs of alternatives that a binary operation looks at."""
+
+
+def evaluate(run: Run, node: cst.CSTNode, *, callee: bool = False) -> Value:
+    """The value of an expression in the run's current state."""
+    if isinstance(node, cst.Name):
+        return _name(run, node, callee)
+    if isinstance(node, cst.Attribute):
+        return read_attribute(run, node, callee=callee)
+    handler = _HANDLERS.get(type(node))
+    if handler is None:
+        for child in node.children:
+            if isinstance(child, (cst.BaseExpression, cst.Arg, cst.Element)):
+                evaluate(run, child)
+        return unknown(run.state.reach)
+    return handler(run, node)
+
+
+def _name(run: Run, node: cst.Name, callee: bool) -> Value:
+    name = node.value
+    if name in _LITERAL_NAMES:
+        return const(_LITERAL_NAMES[name], run.state.reach)
+    value = look_up(run, name)
+    if not callee:
+        escape(value)
+    return value
+
+
+_LITERAL_NAMES = {"None": None, "True": True, "False": False}
+
+
+def _number(run: Run, node: cst.Integer | cst.Float) -> Value:
+    try:
+        return const(node.evaluated_value, run.state.reach)
+    except (ValueError, SyntaxError):
+        return unknown(run.state.reach)
+
+
+def _string(run: Run, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
+    if isinstance(node, cst.ConcatenatedString):
+        left, right = evaluate(run, node.left), evaluate(run, node.right)
+        return pairwise(run, "Add", left, right)
+    try:
+        return const(node.evaluated_value, run.state.reach)
+    except (ValueError, SyntaxError):
+        return Value(((run.state.reach, Opaque("text")),))
+
+
+def _formatted(run: Run, node: cst.FormattedString) -> Value:
+    text: Value = const("", run.state.reach)
+    for part in node.parts:
+        if isinstance(part, cst.FormattedStringText):
+            piece = const(part.value, run.state.reach)
+        elif isinstance(part, cst.FormattedStringExpression):
+            inner = evaluate(run, part.expression)
+            plain = part.conversion is None and part.format_spec is None
+            piece = _as_text(run, inner) if plain else unknown(run.state.reach)
+        else:
+            piece = unknown(run.state.reach)
+        text = pairwise(run, "Add", text, piece)
+    return text
+
+
+def _as_text(run: Run, value: Value) -> Value:
+    return value_of(
+        (where, Const(str(atom.value)) if isinstance(atom, Const) else UNKNOWN)
+        for where, atom in as_alternatives(value, run.state.reach)
+    )
+
+
+def _sequence(run: Run, node: cst.Tuple | cst.List) -> Value:
+    content = ListContent(is_tuple=isinstance(node, cst.Tuple))
+    for element in node.elements:
+        value = evaluate(run, element.value)
+        if isinstance(element, cst.StarredElement):
+            content = spread_into(run, content, value, element)
+        else:
+            reach = run.state.reach
+            content = ListContent(
+                (*content.elements, Entry(reach, reach, value)), content.open, content.forwarded, content.is_tuple
+            )
+    if isinstance(node, cst.Tuple) and not content.open:
+        constants = [_only_constant(run, e) for e in content.elements]
+        if all(c is not None for c in constants):
+            return const(tuple(cast(Const, c).value for c in constants), run.state.reach)
+    return run.new_list(node, content)
+
+
+def _only_constant(run: Run, entry: Entry) -> Const | None:
+    atom = entry.value.single()
+    if isinstance(atom, Const) and run.state.reach <= entry.certain:
+        return atom
+    return None
+
+
+def _set(run: Run, node: cst.Set) -> Value:
+    values = [evaluate(run, e.value) for e in node.elements]
+    singles = [v.single() for v in values]
+    if all(isinstance(s, Const) for s in singles) and not any(isinstance(e, cst.StarredElement) for e in node.elements):
+        return const(frozenset(cast(Const, s).value for s in singles), run.state.reach)
+    return unknown(run.state.reach)
+
+
+def _dict(run: Run, node: cst.Dict) -> Value:
+    entries: dict[str, Entry] = {}
+    content = DictContent(entries)
+    for element in node.elements:
+        if isinstance(element, cst.StarredDictElement):
+            value = evaluate(run, element.value)
+            content = merge_value(run, content, value, element)
+            continue
+        key = evaluate(run, element.key) if isinstance(element, cst.DictElement) else unknown(run.state.reach)
+        value = evaluate(run, element.value)
+        atom = key.single()
+        reach = run.state.reach
+        if isinstance(atom, Const) and isinstance(atom.value, str):
+            note = f"`{atom.value}` is put into the dict here"
+            fresh = {**content.entries, atom.value: Entry(reach, reach, value, (run.step(element.value, note),))}
+            content = DictContent(fresh, content.open, content.forwarded)
+        elif not isinstance(atom, Const):
+            content = DictContent(content.entries, content.open | reach, content.forwarded)
+    return run.new_dict(node, content)
+
+
+def merge_value(run: Run, content: DictContent, value: Value, node: cst.CSTNode) -> DictContent:
+    """A dict's content after ``**value`` or ``update(value)``."""
+    from driftwatch.flow.containers import merge_dicts
+
+    for where, atom in as_alternatives(value, run.state.reach):
+        other = dict_of(run, atom)
+        if other is not None:
+            content = merge_dicts(content, other, where)
+        elif not (isinstance(atom, Const) and atom.value is None):
+            forwarded = getattr(atom, "parameter", None) is not None
+            run.asks(getattr(atom, "parameter", None))
+            content = DictContent(
+                content.entries, content.open | where, content.forwarded | where if forwarded else content.forwarded
+            )
+    return content
+
+
+def _binary(run: Run, node: cst.BinaryOperation) -> Value:
+    left = evaluate(run, node.left)
+    right = evaluate(run, node.right)
+    operation = type(node.operator).__name__
+    if operation == "BitOr" and (
+        left.where(lambda a: isinstance(a, DictRef)) or right.where(lambda a: isinstance(a, DictRef))
+    ):
+        content = merge_value(run, DictContent(), left, node)
+        return run.new_dict(node, merge_value(run, content, right, node))
+    if operation == "Add" and any(isinstance(a, Atom) and not isinstance(a, Const) for _, a in left.alternatives):
+        from driftwatch.flow.containers import concatenate
+
+        joined = concatenate(run, left, right, node)
+        if joined is not None:
+            return joined
+    return pairwise(run, operation, left, right)
+
+
+def pairwise(run: Run, operation: str, left: Value, right: Value) -> Value:
+    pairs = len(left.alternatives) * len(right.alternatives)
+    if pairs > MAX_PRODUCT:
+        return unknown(run.state.reach)
+    found: list[tuple[Any, Atom]] = []
+    for where, a in left.alternatives:
+        for there, b in right.alternatives:
+            both = where & there & run.state.reach
+            if not both:
+                continue
+            atom: Atom = UNKNOWN
+            if isinstance(a, Const) and isinstance(b, Const):
+                try:
+                    atom = pure.binary(operation, a, b)
+                except pure.NotPure:
+                    atom = UNKNOWN
+            found.append((both, atom))
+    return value_of(found)
+
+
+def _unary(run: Run, node: cst.UnaryOperation) -> Value:
+    if isinstance(node.operator, cst.Not):
+        return _test(run, node)
+    value = evaluate(run, node.expression)
+    if isinstance(node.operator, cst.Minus):
+        return value_of(
+            (w, Const(-a.value) if isinstance(a, Const) and type(a.value) in (int, float) else UNKNOWN)  # type: ignore[operator]
+            for w, a in as_alternatives(value, run.state.reach)
+        )
+    return unknown(run.state.reach)
+
+
+def _test(run: Run, node: cst.BaseExpression) -> Value:
+    """A test whose outcome is kept: true where it holds, false where it does not."""
+    holds, fails = run.branch(node)
+    settle(run, [holds, fails])
+    return value_of([(holds.reach, TRUE), (fails.reach, FALSE)])
+
+
+def _boolean(run: Run, node: cst.BooleanOperation) -> Value:
+    """``a or b`` and ``a and b`` give one of their operands, not a truth value."""
+    before = run.state
+    left = evaluate(run, node.left)
+    holds, fails = branch_value(run, node.left, left)
+    wants_left, goes_on = (fails, holds) if isinstance(node.operator, cst.And) else (holds, fails)
+    kept = _side(left, wants_left.reach, isinstance(node.operator, cst.Or))
+    run.state = goes_on
+    right = evaluate(run, node.right) if goes_on.reach else NOTHING
+    settle(run, [wants_left, run.state])
+    if not run.state.reach:
+        run.state = before
+    return join(kept, right)
+
+
+def _side(value: Value, reach: Any, truthy: bool) -> Value:
+    from driftwatch.flow.values import truth
+
+    return value.within(reach).only(lambda a: truth(a) is not (not truthy))
+
+
+def _conditional(run: Run, node: cst.IfExp) -> Value:
+    holds, fails = run.branch(node.test)
+    run.state = holds
+    first = evaluate(run, node.body) if holds.reach else NOTHING
+    holds = run.state
+    run.state = fails
+    second = evaluate(run, node.orelse) if fails.reach else NOTHING
+    fails = run.state
+    settle(run, [holds, fails])
+    return join(first.within(holds.reach), second.within(fails.reach))
+
+
+def _named(run: Run, node: cst.NamedExpr) -> Value:
+    value = evaluate(run, node.value)
+    if isinstance(node.target, cst.Name):
+        from driftwatch.flow.names import assign_name
+
+        assign_name(run, node.target.value, value)
+    return value
+
+
+def _lambda(run: Run, node: cst.Lambda) -> Value:
+    from driftwatch.flow.functions import define_lambda
+
+    return define_lambda(run, node)
+
+
+def _subscript(run: Run, node: cst.Subscript) -> Value:
+    path = dotted_name(node.value)
+    owner = evaluate(run, node.value)
+    return subscript_of(run, node, owner, path)
+
+
+def _transparent(run: Run, node: Any) -> Value:
+    return evaluate(run, node.expression)
+
+
+def _yield(run: Run, node: cst.Yield) -> Value:
+    if node.value is not None:
+        inner = node.value.item if isinstance(node.value, cst.From) else node.value
+        escape(evaluate(run, inner))
+    run.may_raise()
+    return unknown(run.state.reach)
+
+
+def _argument(run: Run, node: cst.Arg) -> Value:
+    return evaluate(run, node.value)
+
+
+def _ellipsis(run: Run, node: cst.Ellipsis) -> Value:
+    return Value(((run.state.reach, Opaque("...")),))
+
+
+_HANDLERS: dict[type, Callable[[Run, Any], Value]] = {
+    cst.Integer: _number,
+    cst.Float: _number,
+    cst.SimpleString: _string,
+    cst.ConcatenatedString: _string,
+    cst.FormattedString: _formatted,
+    cst.Tuple: _sequence,
+    cst.List: _sequence,
+    cst.Set: _set,
+    cst.Dict: _dict,
+    cst.BinaryOperation: _binary,
+    cst.UnaryOperation: _unary,
+    cst.BooleanOperation: _boolean,
+    cst.Comparison: _test,
+    cst.IfExp: _conditional,
+    cst.NamedExpr: _named,
+    cst.Lambda: _lambda,
+    cst.Subscript: _subscript,
+    cst.Await: _transparent,
+    cst.Yield: _yield,
+    cst.Arg: _argument,
+    cst.Element: _argument,
+    cst.StarredElement: _argument,
+    cst.Call: evaluate_call,
+    cst.DictComp: dict_comprehension,
+    cst.ListComp: list_comprehension,
+    cst.SetComp: list_comprehension,
+    cst.GeneratorExp: list_comprehension,
+    cst.Ellipsis: _ellipsis,
+}
+

@@ -1,0 +1,213 @@
+"""The code base's files: which mention the library, how imports resolve to them, and what each was found to export.
+
+Enters: a root folder and the files to look at. Nothing outside them is read. A file that cannot be read or parsed leaves a
+diagnostic, once, and counts as a module of which nothing is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path, PurePosixPath
+
+from driftwatch.flow.code import ModuleCode
+from driftwatch.flow.source import SourceError, decode
+from driftwatch.flow.survey import Import, Survey, survey
+from driftwatch.flow.uses import Diagnostic
+
+KEEP_BYTES = 128 * 1024 * 1024
+"""Up to this size in all, the files' bytes stay in memory between searches."""
+
+
+class Files:
+    """The files of one root. Paths are relative to it, with forward slashes."""
+
+    def __init__(self, root: Path, paths: Sequence[Path]) -> None:
+        self.root = root
+        self._absolute = {_relative(root, p): p for p in paths}
+        self.paths = sorted(self._absolute)
+        self.diagnostics: dict[tuple[str, int | None], Diagnostic] = {}
+        self.exports: Callable[[ModuleCode], set[str]] = lambda module: set()
+        self._by_tail: dict[str, list[str]] = {}
+        for path in self.paths:
+            self._by_tail.setdefault(_tail(path), []).append(path)
+        self._modules: dict[str, ModuleCode | None] = {}
+        self._bytes: dict[str, bytes] = {}
+        self._kept = 0
+        self._mentions: set[str] = set()
+        self._interesting: dict[str, set[str]] = {}
+        self._resolved: dict[tuple[str, str, int], str | None] = {}
+
+    # -- bytes -----------------------------------------------------------------------------------------------------
+
+    def read(self, path: str) -> bytes | None:
+        """A file's bytes; None, with a diagnostic, when it cannot be read."""
+        known = self._bytes.get(path)
+        if known is not None:
+            return known
+        try:
+            data = self._absolute[path].read_bytes()
+        except OSError as error:
+            self._diagnose(path, None, f"it cannot be read: {error.strerror or type(error).__name__}")
+            return None
+        if self._kept + len(data) <= KEEP_BYTES:
+            self._bytes[path] = data
+            self._kept += len(data)
+        return data
+
+    def search(self, words: Iterable[bytes], paths: Iterable[str] | None = None) -> list[str]:
+        """The files that hold every one of these words, as whole words of an identifier or dotted name."""
+        wanted = list(words)
+        patterns = [re.compile(rb"(?<![0-9A-Za-z_])" + re.escape(w) + rb"(?![0-9A-Za-z_])") for w in wanted]
+        found: list[str] = []
+        for path in self.paths if paths is None else paths:
+            data = self.read(path)
+            if data is None or not all(w in data for w in wanted):
+                continue
+            if all(p.search(data) for p in patterns):
+                found.append(path)
+        return found
+
+    def _diagnose(self, path: str, line: int | None, message: str) -> None:
+        self.diagnostics.setdefault((path, line), Diagnostic(path, line, message))
+
+    # -- modules ---------------------------------------------------------------------------------------------------
+
+    def mark_mentions(self, paths: Iterable[str]) -> None:
+        """These files mention the library."""
+        self._mentions.update(paths)
+
+    def module(self, path: str) -> ModuleCode | None:
+        """A file as a module; None when it cannot be read as Python."""
+        if path not in self._modules:
+            self._modules[path] = self._load(path)
+        return self._modules[path]
+
+    def _load(self, path: str) -> ModuleCode | None:
+        data = self.read(path)
+        if data is None:
+            return None
+        try:
+            text = decode(data)
+        except SourceError as error:
+            self._diagnose(path, error.line, error.message)
+            return None
+        name = _module_name(path)
+        package = name if path.endswith("__init__.py") else name.rpartition(".")[0]
+        module = ModuleCode(path, name, package, text, text.split("\n"), None)
+        module.mentions_library = path in self._mentions
+        try:
+            module.survey = survey(text)
+        except SourceError as error:
+            self._diagnose(path, error.line, error.message)
+            return None
+        return module
+
+    def failed(self, module: ModuleCode, error: SourceError) -> None:
+        """A module turned out not to be parseable."""
+        self._diagnose(module.path, error.line, error.message)
+        self._modules[module.path] = None
+
+    def forget(self, path: str) -> None:
+        """Look at a file anew."""
+        self._modules.pop(path, None)
+
+    def survey(self, module: ModuleCode) -> Survey | None:
+        return module.survey
+
+    def matters(self, module: ModuleCode) -> bool:
+        """Whether executing a module can tell anything about the library."""
+        return module.mentions_library or bool(self._interesting.get(module.path))
+
+    def set_exports(self, path: str, names: set[str]) -> bool:
+        """What a file exports that tells something about the library; whether that is news."""
+        news = names - self._interesting.get(path, set())
+        self._interesting[path] = names
+        return bool(news)
+
+    def leads_to_library(self, importer: ModuleCode, item: Import) -> bool:
+        """Whether an imported name tells something about the library."""
+        source = self.resolve(item.module, importer, item.level)
+        if source is not None and source is not importer and self.matters(source):
+            if item.name is None or item.name == "*":
+                return True
+            if source.executing:
+                return True
+            if item.name in self.exports(source):
+                return True
+        if item.name is not None:
+            name = f"{item.module}.{item.name}" if item.module else item.name
+            child = self.resolve(name, importer, item.level)
+            return child is not None and child is not importer and self.matters(child)
+        return False
+
+    # -- imports ---------------------------------------------------------------------------------------------------
+
+    def resolve(self, name: str, importer: ModuleCode, level: int = 0) -> ModuleCode | None:
+        """The file that ``from <level dots><name> import ...`` in a module means."""
+        key = (name, str(PurePosixPath(importer.path).parent), level)
+        if key not in self._resolved:
+            self._resolved[key] = self._find(name, importer.path, level)
+        path = self._resolved[key]
+        return None if path is None else self.module(path)
+
+    def submodule(self, module: ModuleCode, name: str) -> ModuleCode | None:
+        """A submodule of a package, by its last name."""
+        if not module.path.endswith("__init__.py"):
+            return None
+        return self.resolve(name, module, 1)
+
+    def _find(self, name: str, importer: str, level: int) -> str | None:
+        if level:
+            folder = PurePosixPath(importer).parent
+            for _ in range(level - 1):
+                folder = folder.parent
+            base = folder.joinpath(*name.split(".")) if name else folder
+            return self._file_of(str(base))
+        if not name:
+            return None
+        suffix = name.replace(".", "/")
+        found = [
+            path
+            for path in self._by_tail.get(suffix.rpartition("/")[2], ())
+            if _stem(path) == suffix or _stem(path).endswith("/" + suffix)
+        ]
+        if len(found) <= 1:
+            return found[0] if found else None
+        return min(found, key=lambda path: _distance(path, suffix, importer))
+
+    def _file_of(self, base: str) -> str | None:
+        for candidate in (f"{base}.py", f"{base}/__init__.py"):
+            normal = str(PurePosixPath(candidate))
+            if normal in self._absolute:
+                return normal
+        return None
+
+
+def _relative(root: Path, path: Path) -> str:
+    try:
+        return path.relative_to(root).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def _stem(path: str) -> str:
+    stem = path[: -len(PurePosixPath(path).suffix)] if PurePosixPath(path).suffix else path
+    return stem.removesuffix("/__init__")
+
+
+def _tail(path: str) -> str:
+    return _stem(path).rpartition("/")[2]
+
+
+def _module_name(path: str) -> str:
+    return _stem(path).replace("/", ".")
+
+
+def _distance(path: str, suffix: str, importer: str) -> tuple[int, int, str]:
+    """How far the import root of a candidate is from the importing file: a nearer root is on its path more likely."""
+    root = _stem(path)[: -len(suffix)].rstrip("/")
+    folder = importer.rpartition("/")[0]
+    if not root or folder == root or folder.startswith(root + "/"):
+        return (0, folder.count("/") - root.count("/"), path)
+    return (1, len(path), path)

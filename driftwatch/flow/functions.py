@@ -1,0 +1,500 @@
+"""The code base's own functions and classes: definition, binding of arguments, following calls into bodies.
+
+A function is followed into its body from a call when what it does depends on who calls it: it is private and reaches the
+library, it passes its arguments on, or it does not return in every release. Else its summary answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import libcst as cst
+
+from driftwatch.flow.attributes import class_attribute, instance_attribute, lineage
+from driftwatch.flow.calls import Arguments, apply_value, at_call, is_interesting, unknown_call
+from driftwatch.flow.code import ClassCode, FunctionCode, Summary
+from driftwatch.flow.exceptions import FOREIGN
+from driftwatch.flow.run import MAX_DEPTH, Frame, Run, as_alternatives, settle
+from driftwatch.flow.state import DictContent, Entry, ListContent, State, join_states
+from driftwatch.flow.syntax import dotted_name, walk
+from driftwatch.flow.uses import Location, MethodDefinition, SubclassUse
+from driftwatch.flow.values import (
+    NONE,
+    UNKNOWN,
+    Alternative,
+    Atom,
+    Class,
+    Const,
+    DictRef,
+    External,
+    Function,
+    Instance,
+    LibInstance,
+    LibObject,
+    ListRef,
+    Unknown,
+    Value,
+    const,
+    join,
+    touches_library,
+    unknown,
+    value_of,
+)
+from driftwatch.releases import EMPTY, ReleaseSet
+
+MAX_ENTERED = 400
+"""A function entered more often than this is no longer followed from further calls."""
+
+TRANSPARENT_DECORATORS = frozenset(
+    {
+        "staticmethod", "classmethod", "property", "cache", "lru_cache", "cached_property", "wraps", "contextmanager",
+        "no_grad", "inference_mode", "abstractmethod", "override", "setter", "getter", "asynccontextmanager", "final",
+        "overload", "compile", "jit", "fixture", "deleter", "total_ordering", "dataclass", "singledispatch",
+    }
+)  # fmt: skip
+"""Decorators whose result is called as the function itself is."""
+
+
+# -- definition --------------------------------------------------------------------------------------------------------
+
+
+def define_function(run: Run, node: cst.FunctionDef) -> Value:
+    """The value of a ``def``; its body is not executed."""
+    function = run.world.function_code(run.frame, node, node.name.value)
+    function.reach |= run.state.reach
+    function.decorators = tuple(_decorator_name(d) for d in node.decorators)
+    for decorator in node.decorators:
+        run.eval(decorator.decorator, callee=True)
+        last = (_decorator_name(decorator) or "").rpartition(".")[2]
+        if last not in TRANSPARENT_DECORATORS:
+            function.escapes = True
+    for parameter in _all_parameters(node.params):
+        if parameter.default is not None:
+            run.eval(parameter.default)
+    if run.frame.function is not None or run.frame.owner is not None:
+        function.closure = (dict(run.state.vars), *run.frame.closure) if run.frame.function is not None else run.frame.closure
+    run.frame.defined.append(function)
+    return Value(((run.state.reach, Function(function)),))
+
+
+def define_lambda(run: Run, node: cst.Lambda) -> Value:
+    """The value of a lambda."""
+    function = run.world.function_code(run.frame, node, "<lambda>")
+    function.reach |= run.state.reach
+    function.closure = (dict(run.state.vars), *run.frame.closure)
+    run.frame.defined.append(function)
+    return Value(((run.state.reach, Function(function)),))
+
+
+def _decorator_name(decorator: cst.Decorator) -> str | None:
+    inner = decorator.decorator
+    return dotted_name(inner.func if isinstance(inner, cst.Call) else inner)
+
+
+def define_class(run: Run, node: cst.ClassDef) -> Value:
+    """The value of a ``class``: its body is executed, its methods are not."""
+    code = run.world.class_code(run.frame, node)
+    code.reach |= run.state.reach
+    bases: list[Value] = []
+    for argument in node.bases:
+        bases.append(run.eval(argument.value, callee=True))
+    code.base_values = tuple(bases)
+    for argument in node.keywords:
+        run.eval(argument.value)
+    for decorator in node.decorators:
+        run.eval(decorator.decorator, callee=True)
+    _class_body(run, code, node)
+    _subclass_uses(run, code, node)
+    run.frame.classes.append(code)
+    return Value(((run.state.reach, Class(code)),))
+
+
+def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
+    outer_frame, outer = run.frame, run.state
+    closure = (dict(outer.vars), *outer_frame.closure) if outer_frame.function is not None else outer_frame.closure
+    if outer_frame.function is None and outer_frame.owner is None:
+        outer_frame.module.names = {**outer_frame.module.names, **outer.vars}
+    frame = Frame(
+        outer_frame.module,
+        outer_frame.tree,
+        function=None,
+        caller=outer_frame,
+        call=None,
+        records=outer_frame.records,
+        depth=outer_frame.depth,
+        uid=outer_frame.uid,
+        closure=closure,
+        owner=code,
+    )
+    run.frame = frame
+    run.state = State(outer.reach, {}, outer.heap)
+    run.block(node.body.body)
+    body = run.state
+    run.frame, run.state = outer_frame, outer
+    outer.heap.update(body.heap)
+    code.heap.update(body.heap)
+    for name, value in body.vars.items():
+        functions = [a for _, a in value.alternatives if isinstance(a, Function) and a.code.owner is code]
+        if functions and len(functions) == len(value.alternatives):
+            code.methods[name] = functions[-1].code
+        elif "." not in name:
+            code.constants[name] = value
+
+
+def _subclass_uses(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
+    order, others = lineage(code)
+    library: list[tuple[ReleaseSet, LibObject]] = []
+    known = True
+    for base in others:
+        for where, atom in as_alternatives(base, run.state.reach):
+            if isinstance(atom, LibObject) and atom.is_class:
+                library.append((where, atom))
+            elif not (isinstance(atom, External) and atom.dotted in ("builtins.object", "abc.ABC", "typing.Protocol")):
+                known = False
+    if not library or not run.frame.records:
+        return
+    run.touch()
+    methods: dict[str, MethodDefinition] = {}
+    names: set[str] = set()
+    for current in reversed(order):
+        methods.update({n: _method_definition(f) for n, f in current.methods.items()})
+        names.update(current.constants)
+    abstract = any(
+        (d or "").rpartition(".")[2] in ("abstractmethod",) for c in order for f in c.methods.values() for d in f.decorators
+    )
+    location = _header(run, node)
+    for where, atom in library:
+        code.library_bases.append((where, atom.ref))
+        run.recorder.add(
+            SubclassUse(
+                run.history.distribution,
+                location,
+                where,
+                run.catch("TypeError"),
+                run.frame.way_in(),
+                atom.ref,
+                code.name,
+                tuple(methods[n] for n in sorted(methods)),
+                tuple(sorted(names)),
+                (),
+                abstract,
+                not known,
+            )
+        )
+
+
+def _header(run: Run, node: cst.ClassDef) -> Location:
+    whole = run.location(node)
+    name = run.location(node.name)
+    return Location(whole.path, name.line, name.column, name.end_line, name.end_column)
+
+
+def _method_definition(function: FunctionCode) -> MethodDefinition:
+    node = function.node
+    params = node.params
+    positional = [p.name.value for p in (*params.posonly_params, *params.params)]
+    required = [
+        p.name.value for p in (*params.posonly_params, *params.params, *params.kwonly_params) if p.default is None
+    ]
+    if function.kind != "static" and positional:
+        if positional[0] in required:
+            required.remove(positional[0])
+        positional = positional[1:]
+    text = cst.Module([]).code_for_node(params)
+    where = node.name if isinstance(node, cst.FunctionDef) else node
+    return MethodDefinition(
+        function.name,
+        function.tree.location(where),
+        tuple(positional),
+        tuple(required),
+        tuple(p.name.value for p in params.kwonly_params),
+        isinstance(params.star_arg, cst.Param),
+        params.star_kwarg is not None,
+        f"{function.name}({text.strip()})",
+    )
+
+
+# -- binding -----------------------------------------------------------------------------------------------------------
+
+
+def _all_parameters(params: cst.Parameters) -> list[cst.Param]:
+    return [*params.posonly_params, *params.params, *params.kwonly_params]
+
+
+def bind_unknown(run: Run, function: FunctionCode, reach: ReleaseSet, uid: int) -> dict[str, Value]:
+    """The parameters of a function called by anyone."""
+    params = function.node.params
+    bindings: dict[str, Value] = {}
+    names = [*params.posonly_params, *params.params]
+    start = 0
+    if function.owner is not None and names and function.kind != "static":
+        owner: Atom = Class(function.owner) if function.kind == "class" else Instance(function.owner)
+        bindings[names[0].name.value] = Value(((reach, owner),))
+        start = 1
+    for parameter in (*names[start:], *params.kwonly_params):
+        bindings[parameter.name.value] = _of_annotation(run, function, parameter, reach)
+    if isinstance(params.star_arg, cst.Param):
+        key = run.world.number((id(function.node), uid, "*"), function.node)
+        run.state.heap[key] = ListContent((), EMPTY, reach, is_tuple=True)
+        bindings[params.star_arg.name.value] = Value(((reach, ListRef(key)),))
+    if params.star_kwarg is not None:
+        key = run.world.number((id(function.node), uid, "**"), function.node)
+        run.state.heap[key] = DictContent({}, EMPTY, reach)
+        bindings[params.star_kwarg.name.value] = Value(((reach, DictRef(key)),))
+    return bindings
+
+
+def _of_annotation(run: Run, function: FunctionCode, parameter: cst.Param, reach: ReleaseSet) -> Value:
+    anything = Value(((reach, Unknown(parameter.name.value)),))
+    if parameter.annotation is None:
+        return anything
+    known = run.world.annotated(run, function, parameter.annotation.annotation)
+    return known.within(reach) if known is not None and known.within(reach).alternatives else anything
+
+
+def bind_arguments(
+    run: Run, function: FunctionCode, bound: Atom | None, arguments: Arguments, node: cst.CSTNode, uid: int
+) -> dict[str, Value]:
+    """The parameters of a function for one call."""
+    reach = run.state.reach
+    params = function.node.params
+    marked = at_call(run, arguments, node)
+    positional = list(arguments.positional.elements)
+    passed_on = list(marked.positional.elements)
+    if bound is not None and function.kind != "static":
+        positional.insert(0, Entry(reach, reach, Value(((reach, bound),))))
+        passed_on.insert(0, positional[0])
+    open_positional = (arguments.positional.open | arguments.positional.forwarded) & reach
+    open_keywords = (arguments.keywords.open | arguments.keywords.forwarded) & reach
+    bindings: dict[str, Value] = {}
+    names = [*params.posonly_params, *params.params]
+    by_keyword = dict(arguments.keywords.entries)
+    for i, parameter in enumerate((*names, *params.kwonly_params)):
+        name = parameter.name.value
+        given: Entry | None = positional[i] if i < min(len(positional), len(names)) else None
+        if given is None and parameter not in params.posonly_params:
+            given = by_keyword.pop(name, None)
+        may_be_given = open_keywords | (open_positional if i < len(names) else EMPTY)
+        bindings[name] = _bound_value(run, function, parameter, given, reach, may_be_given)
+    if isinstance(params.star_arg, cst.Param):
+        key = run.world.number((id(function.node), uid, "*"), function.node)
+        extra = tuple(passed_on[len(names) :])
+        run.state.heap[key] = ListContent(
+            extra, marked.positional.open & reach, marked.positional.forwarded & reach, is_tuple=True
+        )
+        bindings[params.star_arg.name.value] = Value(((reach, ListRef(key)),))
+    if params.star_kwarg is not None:
+        key = run.world.number((id(function.node), uid, "**"), function.node)
+        entries = {k: e for k, e in marked.keywords.entries.items() if k in by_keyword}
+        run.state.heap[key] = DictContent(entries, marked.keywords.open & reach, marked.keywords.forwarded & reach)
+        bindings[params.star_kwarg.name.value] = Value(((reach, DictRef(key)),))
+    return bindings
+
+
+def _bound_value(
+    run: Run, function: FunctionCode, parameter: cst.Param, given: Entry | None, reach: ReleaseSet, open_: ReleaseSet
+) -> Value:
+    value = Value()
+    absent = reach
+    if given is not None:
+        value = given.value.within(given.releases & reach)
+        absent = reach - given.certain
+        unclear = (given.releases & reach) - value.defined()
+        value = join(value, unknown(unclear))
+    if absent:
+        value = join(value, _default(run, function, parameter, absent))
+        value = join(value, unknown(absent & open_))
+    if value.alternatives and all(isinstance(a, Unknown) for _, a in value.alternatives):
+        known = None
+        if parameter.annotation is not None:
+            known = run.world.annotated(run, function, parameter.annotation.annotation)
+        if known is not None and known.within(reach).alternatives:
+            return known.within(reach)
+    return value
+
+
+def _default(run: Run, function: FunctionCode, parameter: cst.Param, where: ReleaseSet) -> Value:
+    node = parameter.default
+    if node is None:
+        return unknown(where)
+    if isinstance(node, (cst.Name, cst.SimpleString, cst.Integer, cst.Float, cst.Tuple, cst.UnaryOperation, cst.Attribute)):
+        return run.world.in_module(run, function, node, where)
+    return unknown(where)
+
+
+# -- calling -----------------------------------------------------------------------------------------------------------
+
+
+def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """Call a function of the code base."""
+    function = callee.code
+    function.called = True
+    if run.frame.depth >= MAX_DEPTH or function.entered > MAX_ENTERED or run.world.is_active(function, run.frame):
+        return unknown_call(run, arguments, node)
+    if not _must_enter(run, callee, arguments):
+        summary = run.world.summary(function)
+        if summary is not None:
+            return _by_summary(run, function, summary, arguments, callee, node)
+    return enter(run, function, callee.bound, arguments, node)
+
+
+def _must_enter(run: Run, callee: Function, arguments: Arguments) -> bool:
+    function = callee.code
+    if function.module.executing or function.closure is not None or isinstance(function.node, cst.Lambda):
+        return True
+    summary = run.world.summary(function)
+    if summary is None:
+        return False
+    if not run.state.reach <= summary.completes:
+        return True
+    if summary.uses_library and function.is_private and run.frame.records:
+        return True
+    if summary.asks_parameters:
+        forwards = bool(arguments.keywords.entries) or bool(arguments.positional.elements)
+        return forwards or is_interesting(run, arguments)
+    return False
+
+
+def _by_summary(
+    run: Run, function: FunctionCode, summary: Summary, arguments: Arguments, callee: Function, node: cst.CSTNode
+) -> Value:
+    from driftwatch.flow.run import escape
+
+    for value in arguments.values():
+        escape(value)
+    run.world.share_heap(run.state, summary.heap)
+    if callee.bound is not None:
+        run.state.forget_attributes()
+    if summary.uses_library:
+        run.touch()
+    run.may_raise()
+    returned = summary.returns.within(run.state.reach)
+    rest = run.state.reach - returned.defined()
+    return join(returned, unknown(rest))
+
+
+def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """Follow a call into the function's body."""
+    function.entered += 1
+    outer, outer_frame = run.state, run.frame
+    uid = run.world.next_uid()
+    bindings = bind_arguments(run, function, bound, arguments, node, uid)
+    if outer_frame.function is None and outer_frame.owner is None and function.module is outer_frame.module:
+        # Called while its module is still being executed: it sees the module's variables as they are now.
+        function.module.names = {**function.module.names, **outer.vars}
+    closure = function.closure or ()
+    if function.parent is not None and function.parent is outer_frame.function:
+        closure = (outer.vars, *closure[1:])
+    nested = function.closure is not None
+    frame = Frame(
+        function.module,
+        function.tree,
+        function,
+        caller=outer_frame,
+        call=(outer_frame.tree, node),
+        entered=outer,
+        records=outer_frame.records and (function.is_private or nested) and not function.escapes,
+        depth=outer_frame.depth + 1,
+        uid=uid,
+        closure=closure,
+        owner=function.owner,
+    )
+    value, end = execute_body(run, frame, State(outer.reach, bindings, outer.heap))
+    run.frame = outer_frame
+    outer_frame.asks_parameters |= frame.asks_parameters and nested
+    reach = end.reach if end is not None else EMPTY
+    run.state = State(reach, outer.vars, end.heap if end is not None else outer.heap)
+    if isinstance(bound, Instance):
+        run.state.forget_attributes()
+    run.may_raise()
+    return value.within(reach)
+
+
+def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | None]:
+    """Execute a function's body: what it returns, and the state in which it does; None where it never does."""
+    function = frame.function
+    assert function is not None
+    run.frame, run.state = frame, state
+    node = function.node
+    if isinstance(node, cst.Lambda):
+        value = run.eval(node.body)
+        return value, run.state
+    start = state.reach
+    run.world.activate(function)
+    try:
+        run.block(node.body.body)
+    finally:
+        run.world.deactivate(function)
+    if run.state.reach:
+        frame.returns.append((run.state, const(None, run.state.reach)))
+    value = Value()
+    end: State | None = None
+    for there, returned in frame.returns:
+        rest = there.reach - returned.defined()
+        value = join(value, join(returned.within(there.reach), unknown(rest)))
+        end = join_states(end, there)
+    if is_generator(node):
+        return unknown(start), end if end is not None else State(start, {}, state.heap)
+    run.world.leave(run, frame, end)
+    return value, end
+
+
+def is_generator(node: cst.FunctionDef) -> bool:
+    """Whether a function's own body yields."""
+    stack: list[cst.CSTNode] = [node.body]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.Yield):
+            return True
+        if not isinstance(current, (cst.FunctionDef, cst.Lambda, cst.ClassDef)):
+            stack.extend(current.children)
+    return False
+
+
+# -- classes -----------------------------------------------------------------------------------------------------------
+
+
+def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """Construct an instance of a class of the code base."""
+    reach = run.state.reach
+    instance = Value(((reach, Instance(code)),))
+    order, _ = lineage(code)
+    if run.frame.records:
+        location = run.location(node)
+        for current in order:
+            for where, base in current.library_bases:
+                run.world.instantiated(run, code, base, where & reach, location)
+    for current in order:
+        constructor = current.methods.get("__init__")
+        if constructor is not None:
+            call_function(run, Function(constructor, Instance(code)), arguments, node)
+            return instance.within(run.state.reach)
+    found = instance_attribute(run, code, "__init__", reach, None, Instance(code))
+    if found is not None and found.where(touches_library):
+        apply_value(run, found, arguments, node)
+    else:
+        unknown_call(run, arguments, node)
+    return instance.within(run.state.reach)
+
+
+__all__ = [
+    "FOREIGN",
+    "NONE",
+    "UNKNOWN",
+    "Alternative",
+    "Const",
+    "LibInstance",
+    "bind_unknown",
+    "call_function",
+    "class_attribute",
+    "define_class",
+    "define_function",
+    "define_lambda",
+    "enter",
+    "execute_body",
+    "instantiate",
+    "replace",
+    "settle",
+    "value_of",
+    "walk",
+]

@@ -1,0 +1,126 @@
+"""Import statements: of the library, of the code base, of anything else."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from driftwatch.flow.library import is_above, is_inside, use_import
+from driftwatch.flow.names import assign_name
+from driftwatch.flow.run import Run
+from driftwatch.flow.syntax import dotted_name, import_module_name
+from driftwatch.flow.values import External, LibModule, ProjectModule, Value, join, unknown
+from driftwatch.releases import ReleaseSet
+
+
+def execute_import(run: Run, node: cst.Import) -> None:
+    """``import a.b as c, d``."""
+    for alias in node.names:
+        name = dotted_name(alias.name) or ""
+        bound = alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else None
+        top = name.partition(".")[0]
+        if is_inside(run, name) or is_above(run, name):
+            value = use_import(run, name, None, bound or top, alias)
+            if not run.state.reach:
+                return
+            if bound is None and name != top:
+                value = Value(tuple((where, LibModule(top)) for where, _ in value.alternatives))
+            assign_name(run, bound or top, value)
+            continue
+        module = run.world.find_module(name, run.frame.module)
+        if module is None:
+            run.may_raise("ImportError")
+            assign_name(run, bound or top, Value(((run.state.reach, External(name if bound else top)),)))
+            continue
+        completes = _execute_module(run, module.path)
+        if not run.state.reach:
+            return
+        if bound is not None or name == top:
+            assign_name(run, bound or top, Value(((completes, ProjectModule(module)),)))
+        else:
+            package = run.world.find_module(top, run.frame.module)
+            known = ProjectModule(package) if package is not None else External(top)
+            assign_name(run, top, Value(((completes, known),)))
+
+
+def execute_import_from(run: Run, node: cst.ImportFrom) -> None:
+    """``from a.b import c as d, e``."""
+    level, name = import_module_name(node)
+    if isinstance(node.names, cst.ImportStar):
+        _import_star(run, node, level, name)
+        return
+    if level == 0 and (is_inside(run, name) or is_above(run, name)):
+        _from_library(run, name, node)
+        return
+    module = run.world.find_module(name, run.frame.module, level)
+    completes = run.state.reach
+    if module is not None:
+        completes = _execute_module(run, module.path)
+        if not run.state.reach:
+            return
+    else:
+        run.may_raise("ImportError")
+    for alias in node.names:
+        imported = alias.name.value if isinstance(alias.name, cst.Name) else ""
+        bound = alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else imported
+        if module is not None:
+            value = run.world.module_attribute(module, imported, completes)
+        else:
+            child = run.world.find_module(f"{name}.{imported}" if name else imported, run.frame.module, level)
+            if child is not None:
+                value = Value(((_execute_module(run, child.path), ProjectModule(child)),))
+            elif level:
+                value = unknown(run.state.reach)
+            else:
+                value = Value(((run.state.reach, External(f"{name}.{imported}")),))
+        assign_name(run, bound, value)
+
+
+def _from_library(run: Run, module: str, node: cst.ImportFrom) -> None:
+    """All names of one statement are looked at, in every release in which the statement is reached."""
+    assert not isinstance(node.names, cst.ImportStar)
+    start = run.state
+    left = start.reach
+    values: list[tuple[str, Value]] = []
+    for alias in node.names:
+        name = alias.name.value if isinstance(alias.name, cst.Name) else ""
+        bound = alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else name
+        run.state = start.fork()
+        value = use_import(run, module, name, bound, alias)
+        left &= run.state.reach
+        values.append((bound, value))
+    run.state = start.fork(left)
+    for bound, value in values:
+        assign_name(run, bound, value.within(left))
+
+
+def _execute_module(run: Run, path: str) -> ReleaseSet:
+    """Execute a module of the code base; where it raises, so does the import of it."""
+    completes = run.world.executed(path)
+    reach = run.state.reach
+    fails = reach - completes
+    if fails:
+        if run.is_caught("ImportError"):
+            run.throw("ImportError", fails)
+            run.state.reach = reach - fails
+            return run.state.reach
+        return reach
+    if run.world.may_fail(path):
+        run.may_raise("ImportError")
+    return reach
+
+
+def _import_star(run: Run, node: cst.ImportFrom, level: int, name: str) -> None:
+    if level == 0 and is_inside(run, name):
+        use_import(run, name, None, "*", node)
+        for imported in run.world.public_names(name):
+            value = run.world.library_name(run, name, imported)
+            before = run.state.vars.get(imported)
+            assign_name(run, imported, value if before is None else join(before, value))
+        return
+    module = run.world.find_module(name, run.frame.module, level)
+    if module is None:
+        run.may_raise("ImportError")
+        return
+    completes = _execute_module(run, module.path)
+    for imported in run.world.star_names(module):
+        assign_name(run, imported, run.world.module_attribute(module, imported, completes))

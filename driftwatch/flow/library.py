@@ -1,0 +1,360 @@
+"""The library as values: what its modules, classes and instances hold in which release, and uses of them.
+
+Every read of a name and every call goes through here, so this is where uses are recorded and where what a release does
+not have becomes the exception that Python would raise.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from driftwatch.flow.run import Run, as_alternatives
+from driftwatch.flow.state import DictContent, Entry, ListContent
+from driftwatch.flow.uses import Argument, CallUse, Catch, Constant, ImportUse, NameUse
+from driftwatch.flow.uses import Unknown as UnknownArgument
+from driftwatch.flow.values import (
+    NOTHING,
+    UNKNOWN,
+    Alternative,
+    Atom,
+    Const,
+    LibInstance,
+    LibMethod,
+    LibModule,
+    LibObject,
+    Opaque,
+    Value,
+    value_of,
+)
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.history import Epoch, Lookup
+from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
+
+PASSED_WRAPPERS = frozenset({"__wrapped__", "__func__", "__call__"})
+
+
+def is_above(run: Run, module: str) -> bool:
+    """Whether a module is a package above the library's public root."""
+    return run.history.module.startswith(module + ".")
+
+
+def is_inside(run: Run, module: str) -> bool:
+    """Whether a module is the public root or below it."""
+    root = run.history.module
+    return module == root or module.startswith(root + ".")
+
+
+# -- what is where -----------------------------------------------------------------------------------------------------
+
+
+def module_lookup(run: Run, module: str, name: str, where: ReleaseSet) -> Lookup:
+    """Where a module of the library has an attribute; unknown where that needs an optional package."""
+    if is_above(run, module):
+        child = f"{module}.{name}"
+        if is_inside(run, child) or is_above(run, child):
+            return Lookup(where & run.history.has_module(run.history.module))
+        return Lookup(EMPTY, where)
+    if name.startswith("__"):
+        return Lookup(where)
+    present = run.history.attribute(module, name) & where
+    optional = EMPTY
+    for epoch in run.history.of(Ref(module, name)):
+        if epoch.symbol.requires:
+            optional |= epoch.releases
+    return Lookup(present - optional, present & optional)
+
+
+def class_lookup(run: Run, cls: Ref, name: str, where: ReleaseSet) -> Lookup:
+    """Where a class of the library has a member."""
+    if name.startswith("__"):
+        return Lookup(EMPTY, where)
+    return run.history.member(cls, name, where)
+
+
+def instance_lookup(run: Run, atom: LibInstance, name: str, where: ReleaseSet) -> Lookup:
+    """Where an instance has a member. What only some class below the known one has is not known."""
+    found = class_lookup(run, atom.cls, name, where)
+    if atom.exact:
+        return found
+    present, unknown = found.present, found.unknown
+    for below in run.history.subclasses(atom.cls):
+        also = run.history.member(below, name, where - present)
+        unknown |= also.present | also.unknown
+    return Lookup(present, unknown - present)
+
+
+def lookup(run: Run, atom: Atom, name: str, where: ReleaseSet) -> Lookup | None:
+    """Where something of the library has an attribute; None when the atom is not of the library."""
+    if isinstance(atom, LibModule):
+        return module_lookup(run, atom.module, name, where)
+    if isinstance(atom, LibObject) and atom.is_class:
+        return class_lookup(run, atom.ref, name, where)
+    if isinstance(atom, LibInstance):
+        return instance_lookup(run, atom, name, where)
+    return None
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def module_member(run: Run, module: str, name: str, where: ReleaseSet) -> list[Alternative]:
+    """What ``module.name`` is, in the releases that have it."""
+    if is_above(run, module):
+        child = f"{module}.{name}"
+        if is_inside(run, child) or is_above(run, child):
+            return [(where, LibModule(child))]
+        if name == "__version__":
+            return run.world.version_alternatives(where)
+        from driftwatch.flow.values import External
+
+        return [(where, External(child))]
+    found: list[Alternative] = []
+    left = where
+    ref = Ref(module, name)
+    for epoch in run.history.of(ref):
+        here = epoch.releases & left
+        if here:
+            found.append((here, _object(epoch, ref)))
+            left -= here
+    submodule = run.history.has_module(f"{module}.{name}") & left
+    if submodule:
+        found.append((submodule, LibModule(f"{module}.{name}")))
+        left -= submodule
+    if left and name.startswith("__"):
+        found.append((left, UNKNOWN))
+    return found
+
+
+def _object(epoch: Epoch, ref: Ref) -> Atom:
+    symbol = epoch.symbol
+    if symbol.kind is SymbolKind.CLASS:
+        return LibObject(ref, is_class=True)
+    if symbol.kind is SymbolKind.FUNCTION:
+        return LibObject(ref)
+    return _constant(symbol)
+
+
+def _constant(symbol: Symbol) -> Atom:
+    if symbol.value is None:
+        return UNKNOWN
+    try:
+        value = ast.literal_eval(symbol.value)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return UNKNOWN
+    return Const(value) if value is None or isinstance(value, (bool, int, float, str)) else UNKNOWN
+
+
+def class_member(run: Run, cls: Ref, name: str, where: ReleaseSet) -> list[Alternative]:
+    """What ``cls.name`` is, in the releases that have it."""
+    found: list[Alternative] = []
+    left = where
+    for _, epoch in run.history.member_epochs(cls, name, where):
+        symbol = epoch.symbol
+        if symbol.kind is SymbolKind.FUNCTION:
+            atom: Atom = LibMethod(cls, name, exact=True, on_class=True)
+        elif any(base.startswith("enum.") for base in _bases(run, cls, epoch.releases)):
+            atom = Opaque(f"{cls}.{name}")
+        else:
+            atom = _constant(symbol)
+        found.append((epoch.releases, atom))
+        left -= epoch.releases
+    if left:
+        found.append((left, UNKNOWN))
+    return found
+
+
+def _bases(run: Run, cls: Ref, where: ReleaseSet) -> tuple[str, ...]:
+    return tuple(b for e in run.history.of(cls) if not e.releases.isdisjoint(where) for b in e.symbol.bases)
+
+
+def instance_member(run: Run, atom: LibInstance, name: str, where: ReleaseSet) -> list[Alternative]:
+    """What ``instance.name`` is, in the releases that have it."""
+    found: list[Alternative] = []
+    left = where
+    for _, epoch in run.history.member_epochs(atom.cls, name, where):
+        if epoch.symbol.kind is SymbolKind.FUNCTION:
+            found.append((epoch.releases, LibMethod(atom.cls, name, atom.exact)))
+        else:
+            found.append((epoch.releases, UNKNOWN))
+        left -= epoch.releases
+    if left and not atom.exact:
+        for below in run.history.subclasses(atom.cls):
+            here = run.history.member(below, name, left).present
+            if here:
+                found.append((here, LibMethod(below, name)))
+                left -= here
+    if left:
+        found.append((left, UNKNOWN))
+    return found
+
+
+# -- uses --------------------------------------------------------------------------------------------------------------
+
+
+def missing(run: Run, exception: str, where: ReleaseSet) -> None:
+    """A name is not there in these releases: the handler that takes the exception is entered, and here it ends.
+
+    Where nobody takes it the program would stop; the analysis goes on, so that what follows is checked as well.
+    """
+    if where and run.is_caught(exception):
+        run.throw(exception, where)
+        run.state.reach -= where
+
+
+def use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    """Read an attribute of something of the library: the use, the exception where it is missing, the value."""
+    found = lookup(run, atom, name, where)
+    if found is None:
+        return [(where, UNKNOWN)]
+    run.touch()
+    above = isinstance(atom, LibModule) and is_above(run, atom.module)
+    catch = run.catch("AttributeError")
+    if not above and not name.startswith("__"):
+        owner, instance, exact = _owner(atom)
+        location = run.location(node)
+        if run.frame.records or not run.recorder.knows(location, name):
+            use = NameUse(
+                run.history.distribution, location, where, catch, run.frame.way_in(), owner, name, instance, exact
+            )
+            run.recorder.add(use)
+    there = found.present | found.unknown
+    missing(run, "AttributeError", where - there)
+    if isinstance(atom, LibModule):
+        return module_member(run, atom.module, name, there)
+    if isinstance(atom, LibObject):
+        return class_member(run, atom.ref, name, there)
+    assert isinstance(atom, LibInstance)
+    return instance_member(run, atom, name, there)
+
+
+def _owner(atom: Atom) -> tuple[Ref, bool, bool]:
+    if isinstance(atom, LibModule):
+        return Ref(atom.module, ""), False, True
+    if isinstance(atom, LibObject):
+        return atom.ref, False, True
+    assert isinstance(atom, LibInstance)
+    return atom.cls, True, atom.exact
+
+
+def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CSTNode) -> Value:
+    """Import a module of the library, or a name from one: the use, the exception where it is missing, the value."""
+    reach = run.state.reach
+    run.touch()
+    catch = run.catch("ImportError" if name is not None else "ModuleNotFoundError")
+    stack = run.frame.stack()
+    checks_only = bool(stack) and stack[-1].checks_only
+    if is_inside(run, module) and run.frame.records:
+        run.recorder.add(
+            ImportUse(
+                run.history.distribution,
+                run.location(node),
+                reach,
+                catch,
+                run.frame.way_in(),
+                module,
+                name,
+                bound,
+                checks_only,
+            )
+        )
+    has_module = run.history.has_module(module) if is_inside(run, module) else reach
+    gone = reach - has_module
+    if name is None:
+        missing(run, "ModuleNotFoundError", gone)
+        return Value(((reach & has_module, LibModule(module)),)) if reach & has_module else NOTHING
+    missing(run, "ModuleNotFoundError", gone)
+    reach &= has_module
+    found = module_lookup(run, module, name, reach)
+    there = found.present | found.unknown
+    missing(run, "ImportError", reach - there)
+    if found.unknown and is_inside(run, module):
+        run.may_raise("ImportError")
+    return value_of(module_member(run, module, name, there))
+
+
+def use_call(
+    run: Run, callee: Atom, positional: ListContent, keywords: DictContent, node: cst.CSTNode
+) -> tuple[CallUse, Value]:
+    """Call something of the library: the use, and what the call gives."""
+    run.touch()
+    reach = run.state.reach
+    ref, method, exact, unbound = _callee(callee)
+    catch = run.catch("TypeError")
+    use = CallUse(
+        run.history.distribution,
+        run.location(node),
+        reach,
+        catch,
+        run.frame.way_in(),
+        ref,
+        tuple(_argument(run, e, None, catch) for e in positional.elements if not e.releases.isdisjoint(reach)),
+        tuple(_argument(run, e, n, catch) for n, e in keywords.entries.items() if not e.releases.isdisjoint(reach)),
+        (positional.open | positional.forwarded) & reach,
+        (keywords.open | keywords.forwarded) & reach,
+        method,
+        exact,
+        unbound,
+    )
+    if keywords.forwarded & reach or positional.forwarded & reach:
+        run.frame.asks_parameters = True
+        run.world.forwards(run.frame, node)
+    elif (keywords.open | positional.open) & reach:
+        star = "**" if keywords.open & reach else "*"
+        run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
+    foreign = any(a.location is not None for a in (*use.positional, *use.keywords))
+    if run.frame.records or foreign or not run.recorder.knows(use.location, str(ref)):
+        run.recorder.add(use)
+    return use, _result(run, callee, ref, reach)
+
+
+def _callee(atom: Atom) -> tuple[Ref, bool, bool, bool]:
+    if isinstance(atom, LibMethod):
+        return atom.cls.member(atom.name), True, atom.exact, atom.on_class
+    assert isinstance(atom, LibObject)
+    return atom.ref, False, True, False
+
+
+def _argument(run: Run, entry: Entry, name: str | None, catch: Catch) -> Argument:
+    reach = run.state.reach
+    where = entry.releases & reach
+    return Argument(
+        where,
+        name,
+        where <= entry.certain,
+        tuple((w, constant_of(a)) for w, a in as_alternatives(entry.value, where)),
+        entry.trace,
+        entry.location,
+        catch if entry.location is not None else None,
+    )
+
+
+def constant_of(atom: Atom) -> Constant:
+    """An argument's value for the rules: a plain literal or UNKNOWN."""
+    if isinstance(atom, Const) and (atom.value is None or isinstance(atom.value, (bool, int, float, str))):
+        return atom.value
+    return UnknownArgument.UNKNOWN
+
+
+def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet) -> Value:
+    if isinstance(callee, LibObject) and callee.is_class:
+        return Value(((reach, LibInstance(ref, exact=True)),))
+    found: list[Alternative] = []
+    left = reach
+    if isinstance(callee, LibMethod):
+        epochs = [epoch for _, epoch in run.history.member_epochs(callee.cls, callee.name, reach)]
+    else:
+        epochs = list(run.history.of(ref))
+    for epoch in epochs:
+        here = epoch.releases & left
+        if not here:
+            continue
+        left -= here
+        signature = epoch.symbol.signature
+        if signature is not None and signature.returns_ref is not None:
+            found.append((here, LibInstance(signature.returns_ref)))
+        else:
+            found.append((here, UNKNOWN))
+    found.append((left, UNKNOWN))
+    return value_of(found)

@@ -1,0 +1,80 @@
+"""Collects uses as the interpreter meets them; a place met several times is recorded once for each way it is met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from driftwatch.flow.uses import Argument, CallUse, Location, SubclassUse, Unresolved, Use
+from driftwatch.releases import ReleaseSet
+
+
+@dataclass
+class Recorder:
+    """Uses and unresolved places of one analysis. The order in which they are met does not matter for the result."""
+
+    _uses: dict[object, Use] = field(default_factory=dict)
+    _unresolved: dict[tuple[str, int, str], Unresolved] = field(default_factory=dict)
+    _places: set[tuple[Location, str]] = field(default_factory=set)
+
+    def add(self, use: Use) -> None:
+        """Record a use; the same use in other releases extends the one that is there."""
+        key = _key(use)
+        known = self._uses.get(key)
+        if known is not None:
+            use = _merge(known, use)
+        self._uses[key] = use
+        self._places.add((use.location, _what(use)))
+
+    def knows(self, location: Location, what: str) -> bool:
+        """Whether some use of this callee or name has been recorded at this place."""
+        return (location, what) in self._places
+
+    def unresolved(self, path: str, line: int, reason: str) -> None:
+        self._unresolved.setdefault((path, line, reason), Unresolved(path, line, reason))
+
+    def forget(self, wanted: Callable[[str], bool]) -> None:
+        """Drop what was recorded for files that are to be analysed again."""
+        self._uses = {k: u for k, u in self._uses.items() if not wanted(u.location.path)}
+        self._unresolved = {k: u for k, u in self._unresolved.items() if not wanted(u.path)}
+        self._places = {(place, what) for place, what in self._places if not wanted(place.path)}
+
+    def uses(self) -> tuple[Use, ...]:
+        return tuple(sorted(self._uses.values(), key=lambda u: (u.location, type(u).__name__, repr(_key(u)))))
+
+    def all_unresolved(self) -> tuple[Unresolved, ...]:
+        return tuple(self._unresolved[k] for k in sorted(self._unresolved))
+
+
+def _what(use: Use) -> str:
+    return str(getattr(use, "callee", None) or getattr(use, "name", ""))
+
+
+def _key(use: Use) -> object:
+    """Everything that tells one use from another but the releases in which it is reached."""
+    from driftwatch.releases import EMPTY
+
+    bare: Use = replace(use, releases=EMPTY, trace=())
+    if isinstance(bare, CallUse):
+        # Calls met in different releases with different arguments stay apart: arguments are facts of the call.
+        return (type(use), repr(bare), use.releases if _split(bare) else None)
+    if isinstance(bare, SubclassUse):
+        bare = replace(bare, instantiated=())
+    return (type(use), repr(bare))
+
+
+def _split(use: CallUse) -> bool:
+    return any(not argument.certain for argument in (*use.positional, *use.keywords))
+
+
+def _merge(known: Use, use: Use) -> Use:
+    releases: ReleaseSet = known.releases | use.releases
+    if isinstance(known, SubclassUse) and isinstance(use, SubclassUse):
+        places = tuple(sorted({*known.instantiated, *use.instantiated}))
+        return replace(known, releases=releases, instantiated=places)
+    return replace(known, releases=releases)
+
+
+def arguments_key(arguments: tuple[Argument, ...]) -> tuple[object, ...]:
+    """What tells two argument lists apart."""
+    return tuple((a.name, a.releases, a.certain, a.location) for a in arguments)

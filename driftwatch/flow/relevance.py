@@ -1,0 +1,108 @@
+"""Which pieces of a file need a full parse: those that lead to the library, and what they need to be executed.
+
+Enters: a surveyed module. Leaves: the runs of lines to execute, and the names of what is passed over. A name leads to the
+library when it is imported from it, or from a module of the code base that matters, or is bound by a piece that mentions
+such a name. That over-approximates: a local variable of the same name counts as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from driftwatch.flow.code import ModuleCode
+from driftwatch.flow.survey import Import, Piece
+
+if TYPE_CHECKING:
+    from driftwatch.flow.files import Files
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What of a module is executed. `runs` are first and last lines, in order."""
+
+    runs: tuple[tuple[int, int], ...]
+    skipped_definitions: dict[str, Piece] = field(default_factory=dict)
+    skipped_names: frozenset[str] = frozenset()
+
+
+def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Selection:
+    """The pieces of a module to execute."""
+    survey = module.survey
+    if survey is None:
+        return Selection(((1, max(1, len(module.lines))),))
+    top = root.partition(".")[0]
+    pieces = survey.pieces
+    leads: set[str] = set()
+    chosen: set[int] = set()
+    binds: list[set[str]] = []
+    for i, piece in enumerate(pieces):
+        bound = {item.bound for item in piece.imports if _matters(item, module, top, root, files)}
+        foreign = {item.bound for item in piece.imports} - bound
+        binds.append({piece.defines} if piece.defines is not None else piece.binds - foreign)
+        if bound or any(_names(text, top, distribution) for text in piece.strings):
+            chosen.add(i)
+            leads |= binds[i]
+    changed = True
+    while changed:
+        changed = False
+        for i, piece in enumerate(pieces):
+            if i not in chosen and not (leads.isdisjoint(piece.mentions) and leads.isdisjoint(binds[i])):
+                chosen.add(i)
+                changed = True
+            if i in chosen and not binds[i] <= leads:
+                leads |= binds[i]
+                changed = True
+    module.relevant = leads
+    _add_needed(pieces, chosen)
+    runs = _runs(pieces, chosen)
+    definitions = {p.defines: p for i, p in enumerate(pieces) if i not in chosen and p.defines is not None}
+    names: set[str] = set()
+    for i, piece in enumerate(pieces):
+        if i not in chosen and piece.defines is None:
+            names |= piece.binds
+    return Selection(tuple(runs), definitions, frozenset(names))
+
+
+def _matters(item: Import, module: ModuleCode, top: str, root: str, files: Files) -> bool:
+    if item.level == 0 and item.module.partition(".")[0] == top:
+        path = item.module if item.name is None else f"{item.module}.{item.name}"
+        inside = item.module == root or item.module.startswith(root + ".") or root.startswith(path)
+        return inside or item.module == top
+    return files.leads_to_library(module, item)
+
+
+def _names(text: str, top: str, distribution: str) -> bool:
+    return text == top or text.startswith(top + ".") or text.lower().replace("_", "-") == distribution
+
+
+def _add_needed(pieces: tuple[Piece, ...], chosen: set[int]) -> None:
+    """Add the simple statements that bind what the chosen pieces mention."""
+    binders: dict[str, list[int]] = {}
+    for i, piece in enumerate(pieces):
+        if piece.defines is None:
+            for name in piece.binds:
+                binders.setdefault(name, []).append(i)
+    queue = list(chosen)
+    while queue:
+        for name in pieces[queue.pop()].mentions:
+            for i in binders.get(name, ()):
+                if i not in chosen:
+                    chosen.add(i)
+                    queue.append(i)
+
+
+def _runs(pieces: tuple[Piece, ...], chosen: set[int]) -> list[tuple[int, int]]:
+    """Neighbouring chosen pieces are parsed together, definitions by themselves."""
+    runs: list[tuple[int, int]] = []
+    joinable = False
+    for i, piece in enumerate(pieces):
+        if i not in chosen:
+            joinable = False
+            continue
+        if joinable and piece.defines is None:
+            runs[-1] = (runs[-1][0], piece.last)
+        else:
+            runs.append((piece.first, piece.last))
+        joinable = piece.defines is None
+    return runs

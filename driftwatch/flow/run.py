@@ -1,0 +1,231 @@
+"""The interpreter's machine: the current state, the call stack, and the few operations everything else is made of.
+
+`Run` holds no knowledge of Python's grammar; the modules `expressions`, `conditions`, `calls` and `statements` do, each as
+functions over a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode
+from driftwatch.flow.exceptions import ANYTHING, Try, catches, judge
+from driftwatch.flow.state import Content, DictContent, ListContent, State, join_states
+from driftwatch.flow.syntax import Tree
+from driftwatch.flow.uses import Catch, Location, Step
+from driftwatch.flow.values import Atom, DictRef, Function, ListRef, Value
+from driftwatch.releases import EMPTY, ReleaseSet
+
+if TYPE_CHECKING:
+    from driftwatch.flow.world import World
+
+MAX_DEPTH = 12
+"""How many calls deep the code base's own functions are followed."""
+
+
+@dataclass(eq=False)
+class Loop:
+    """A loop being executed: the states in which it is left early or goes round."""
+
+    breaks: list[State] = field(default_factory=list)
+    continues: list[State] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Frame:
+    """One activation: a module's body, a class body or a function's.
+
+    `records` says whether uses met here are this frame's own to record; in a function that is also analysed by itself
+    they are not, but for what depends on the caller. `entered` is the caller's state at the call.
+    """
+
+    module: ModuleCode
+    tree: Tree
+    function: FunctionCode | None = None
+    caller: Frame | None = None
+    call: tuple[Tree, cst.CSTNode] | None = None
+    entered: State | None = None
+    records: bool = True
+    depth: int = 0
+    uid: int = 0
+    closure: tuple[dict[str, Value], ...] = ()
+    tries: list[Try] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    returns: list[tuple[State, Value]] = field(default_factory=list)
+    globals: set[str] = field(default_factory=set)
+    handling: list[tuple[str, ...]] = field(default_factory=list)
+    asks_parameters: bool = False
+    uses_library: bool = False
+    owner: ClassCode | None = None
+    defined: list[FunctionCode] = field(default_factory=list)
+    classes: list[ClassCode] = field(default_factory=list)
+
+    def stack(self) -> list[Try]:
+        """Every ``try`` round this point, callers' included, outermost first."""
+        outer = self.caller.stack() if self.caller is not None else []
+        return [*outer, *self.tries]
+
+    def way_in(self) -> tuple[Step, ...]:
+        """The calls that led here, for the trace."""
+        if self.caller is None or self.call is None:
+            return ()
+        tree, node = self.call
+        name = self.function.qualname if self.function else "the module"
+        return (*self.caller.way_in(), tree.step(node, f"calls {name}"))
+
+
+class Run:
+    """One execution. `state` and `frame` are the current ones; both are replaced as it goes."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.history = world.history
+        self.recorder = world.recorder
+        self.state = State(world.all_releases)
+        self.frame: Frame = world.no_frame
+
+    # -- evaluation ------------------------------------------------------------------------------------------------
+
+    def eval(self, node: cst.CSTNode, *, callee: bool = False) -> Value:
+        """The value of an expression in the current state, which it may change."""
+        from driftwatch.flow.expressions import evaluate
+
+        return evaluate(self, node, callee=callee)
+
+    def branch(self, node: cst.BaseExpression) -> tuple[State, State]:
+        """Evaluate a test: the states in which it holds and in which it does not."""
+        from driftwatch.flow.conditions import branch
+
+        return branch(self, node)
+
+    def block(self, body: Iterable[cst.CSTNode]) -> None:
+        """Execute statements in order, for as long as there is a release in which they are reached."""
+        from driftwatch.flow.statements import execute
+
+        for statement in body:
+            if not self.state.reach:
+                return
+            execute(self, statement)
+
+    # -- containers ------------------------------------------------------------------------------------------------
+
+    def new_dict(self, site: object, content: DictContent) -> Value:
+        key = self.world.number((id(site), self.frame.uid, "dict"), site)
+        self.state.heap[key] = content
+        return Value(((self.state.reach, DictRef(key)),))
+
+    def new_list(self, site: object, content: ListContent) -> Value:
+        key = self.world.number((id(site), self.frame.uid, "list"), site)
+        self.state.heap[key] = content
+        return Value(((self.state.reach, ListRef(key)),))
+
+    def content(self, key: int) -> Content | None:
+        return self.state.heap.get(key)
+
+    # -- control flow ----------------------------------------------------------------------------------------------
+
+    def catch(self, exception: str) -> Catch:
+        """What becomes of an exception raised here."""
+        return judge(exception, self.frame.stack())
+
+    def may_raise(self, kind: str = ANYTHING) -> None:
+        """Something runs here that may raise: the handlers round it may be entered from this state."""
+        if self.frame.tries and self.state.reach:
+            self.frame.tries[-1].may_raise(kind, self.state)
+
+    def throw(self, exception: str, releases: ReleaseSet) -> bool:
+        """Send an exception to the handler that takes it, in these releases; whether somebody takes it.
+
+        The current state is not changed: whether the program goes on here is for the caller to say.
+        """
+        frame: Frame | None = self.frame
+        state = self.state.fork(releases & self.state.reach)
+        while frame is not None:
+            for attempt in reversed(frame.tries):
+                for handler in attempt.handlers:
+                    takes = catches(handler, exception)
+                    if takes is False:
+                        continue
+                    handler.entries.append(state.fork())
+                    if takes:
+                        return True
+                if attempt.swallows:
+                    return True
+            if frame.entered is not None:
+                before = frame.entered
+                state = State(state.reach & before.reach, dict(before.vars), dict(state.heap))
+            frame = frame.caller
+        return False
+
+    def is_caught(self, exception: str) -> bool:
+        """Whether a handler takes an exception raised here, even if it raises another one then."""
+        return any(catches(h, exception) for attempt in self.frame.stack() for h in attempt.handlers)
+
+    # -- places ----------------------------------------------------------------------------------------------------
+
+    def location(self, node: cst.CSTNode) -> Location:
+        return self.frame.tree.location(node)
+
+    def step(self, node: cst.CSTNode, note: str) -> Step:
+        return self.frame.tree.step(node, note)
+
+    def unresolved(self, node: cst.CSTNode, reason: str) -> None:
+        if self.frame.records:
+            self.recorder.unresolved(self.frame.tree.path, self.frame.tree.line(node), reason)
+
+    def touch(self) -> None:
+        """The library is reached from here, and from wherever this was called."""
+        frame: Frame | None = self.frame
+        while frame is not None and not frame.uses_library:
+            frame.uses_library = True
+            frame = frame.caller
+
+    def asks(self, atom_parameter: str | None) -> None:
+        """What happens here depends on a parameter of the current function."""
+        if atom_parameter is not None:
+            self.frame.asks_parameters = True
+
+
+def settle(run: Run, states: Sequence[State | None]) -> None:
+    """Go on from where any of these states is; from nowhere when there is none."""
+    merged: State | None = None
+    for state in states:
+        merged = join_states(merged, state)
+    run.state = merged if merged is not None else State(EMPTY)
+
+
+def unbound_reach(run: Run, value: Value) -> ReleaseSet:
+    """Where an expression has no value because it raised."""
+    return run.state.reach - value.defined()
+
+
+def escape(value: Value) -> None:
+    """A value goes where it cannot be followed: private functions in it may be called by anyone."""
+    for _, atom in value.alternatives:
+        if isinstance(atom, Function):
+            atom.code.escapes = True
+
+
+def as_alternatives(value: Value, reach: ReleaseSet) -> list[tuple[ReleaseSet, Atom]]:
+    """A value's alternatives within some releases."""
+    return [(where & reach, atom) for where, atom in value.alternatives if not where.isdisjoint(reach)]
+
+
+def lists_of(run: Run, atom: Atom) -> ListContent | None:
+    """The content of a list or tuple atom, when it is one."""
+    if isinstance(atom, ListRef):
+        content = run.content(atom.key)
+        return content if isinstance(content, ListContent) else None
+    return None
+
+
+def dict_of(run: Run, atom: Atom) -> DictContent | None:
+    """The content of a dict atom, when it is one."""
+    if isinstance(atom, DictRef):
+        content = run.content(atom.key)
+        return content if isinstance(content, DictContent) else None
+    return None

@@ -1,0 +1,47 @@
+"""Bytes of a file to text as Python would read it, and to the top-level pieces that are parsed one by one.
+
+Enters: the bytes of one ``.py`` file, whatever they are. Leaves: text with ``\\n`` line ends, or a `SourceError` with one
+sentence. Nothing is executed and no other file is read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import tokenize
+from dataclasses import dataclass
+
+
+class SourceError(Exception):
+    """The file cannot be read as Python source; `line` is where, when that is known."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A file's text and where it came from, relative to the scanned root."""
+
+    path: str
+    text: str
+
+
+def decode(data: bytes) -> str:
+    """The text of Python source: PEP 263 coding lines, a byte order mark, any line ends."""
+    if b"\0" in data:
+        raise SourceError("it contains null bytes", data[: data.index(b"\0")].count(b"\n") + 1)
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+    except (SyntaxError, LookupError) as error:
+        raise SourceError(f"its encoding cannot be told: {error}") from None
+    except UnicodeDecodeError as error:
+        raise SourceError(f"it is not valid {encoding}", data[: error.start].count(b"\n") + 1) from None
+    except ValueError as error:  # a codec that is no text encoding
+        raise SourceError(f"its encoding cannot be used: {error}") from None
+    if text.startswith(codecs.BOM_UTF8.decode("utf-8")):
+        text = text[1:]
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,165 @@
+"""What is known at a program point: the releases in which it is reached, the variables, and the containers they hold.
+
+States are joined where control flow meets. A variable's key is its name, or a dotted path such as ``self.ws`` for an
+attribute whose value was set or tested here; a path that only one side knows is forgotten at a join, since the place
+it stands for has a value of its own elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from driftwatch.flow.uses import Location, Step
+from driftwatch.flow.values import Value, join
+from driftwatch.releases import EMPTY, ReleaseSet
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An item of a dict: where it may be, where it surely is, its value, and how it got there.
+
+    `location` is set when it first became an argument in another call than the one at hand.
+    """
+
+    releases: ReleaseSet
+    certain: ReleaseSet
+    value: Value
+    trace: tuple[Step, ...] = ()
+    location: Location | None = None
+
+    def within(self, releases: ReleaseSet) -> Entry:
+        if self.releases <= releases:
+            return self
+        return replace(self, releases=self.releases & releases, certain=self.certain & releases)
+
+
+@dataclass(frozen=True, slots=True)
+class DictContent:
+    """Keys known by name, and the releases in which there may be others.
+
+    `forwarded` is where those others are what the current function's own caller passes.
+    """
+
+    entries: dict[str, Entry] = field(default_factory=dict)
+    open: ReleaseSet = EMPTY
+    forwarded: ReleaseSet = EMPTY
+
+
+@dataclass(frozen=True, slots=True)
+class ListContent:
+    """Elements in order, each where it is there, and the releases in which there may be more or others."""
+
+    elements: tuple[Entry, ...] = ()
+    open: ReleaseSet = EMPTY
+    forwarded: ReleaseSet = EMPTY
+    is_tuple: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PartialContent:
+    """What a ``functools.partial`` holds."""
+
+    func: Value
+    positional: ListContent
+    keywords: DictContent
+
+
+Content = DictContent | ListContent | PartialContent
+
+
+class State:
+    """A mutable program state; `fork` before going two ways."""
+
+    __slots__ = ("heap", "reach", "vars")
+
+    def __init__(
+        self, reach: ReleaseSet, vars: dict[str, Value] | None = None, heap: dict[int, Content] | None = None
+    ) -> None:
+        self.reach = reach
+        self.vars: dict[str, Value] = {} if vars is None else vars
+        self.heap: dict[int, Content] = {} if heap is None else heap
+
+    def fork(self, reach: ReleaseSet | None = None) -> State:
+        """A copy, reached in fewer releases if asked."""
+        return State(self.reach if reach is None else reach, dict(self.vars), dict(self.heap))
+
+    def forget(self, prefix: str) -> None:
+        """Forget what is known of the attributes below a path, such as ``self``."""
+        dotted = prefix + "."
+        for key in [k for k in self.vars if k.startswith(dotted)]:
+            del self.vars[key]
+
+    def forget_attributes(self) -> None:
+        """Forget every attribute: something that could change any of them has run."""
+        for key in [k for k in self.vars if "." in k]:
+            del self.vars[key]
+
+
+def join_states(first: State | None, second: State | None) -> State | None:
+    """The state where both meet; None stands for a way that is not taken."""
+    if first is None or not first.reach:
+        return second if second is not None and second.reach else first or second
+    if second is None or not second.reach:
+        return first
+    reach = first.reach | second.reach
+    merged: dict[str, Value] = {}
+    for key, here in first.vars.items():
+        there = second.vars.get(key)
+        if there is here:
+            merged[key] = here
+        elif there is not None:
+            merged[key] = join(here.within(first.reach), there.within(second.reach))
+        elif "." not in key:
+            merged[key] = here.within(first.reach)
+    for key, there in second.vars.items():
+        if key not in first.vars and "." not in key:
+            merged[key] = there.within(second.reach)
+    heap = dict(first.heap)
+    for number, content in second.heap.items():
+        mine = heap.get(number)
+        if mine is None or mine is content:
+            heap[number] = content
+        else:
+            heap[number] = _join_content(mine, first.reach, content, second.reach)
+    return State(reach, merged, heap)
+
+
+def _join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseSet) -> Content:
+    if isinstance(a, DictContent) and isinstance(b, DictContent):
+        keys = dict.fromkeys((*a.entries, *b.entries))
+        entries = {k: _join_entry(a.entries.get(k), reach_a, b.entries.get(k), reach_b) for k in keys}
+        return DictContent(
+            entries, (a.open & reach_a) | (b.open & reach_b), (a.forwarded & reach_a) | (b.forwarded & reach_b)
+        )
+    if isinstance(a, ListContent) and isinstance(b, ListContent):
+        longer, shorter = (a, b) if len(a.elements) >= len(b.elements) else (b, a)
+        reach_long, reach_short = (reach_a, reach_b) if longer is a else (reach_b, reach_a)
+        elements = tuple(
+            _join_entry(
+                e, reach_long, shorter.elements[i] if i < len(shorter.elements) else None, reach_short
+            )
+            for i, e in enumerate(longer.elements)
+        )
+        return ListContent(
+            elements,
+            (a.open & reach_a) | (b.open & reach_b),
+            (a.forwarded & reach_a) | (b.forwarded & reach_b),
+            a.is_tuple,
+        )
+    return a
+
+
+def _join_entry(a: Entry | None, reach_a: ReleaseSet, b: Entry | None, reach_b: ReleaseSet) -> Entry:
+    both = reach_a & reach_b
+    if a is not None and b is not None:
+        here, there = a.within(reach_a), b.within(reach_b)
+        certain = (here.certain | there.certain) - (both - (here.certain & there.certain))
+        return Entry(
+            here.releases | there.releases,
+            certain,
+            join(here.value, there.value),
+            here.trace if here.releases else there.trace,
+            here.location if here.releases else there.location,
+        )
+    one = (a or b or Entry(EMPTY, EMPTY, Value())).within(reach_a if a is not None else reach_b)
+    return replace(one, certain=one.certain - both)

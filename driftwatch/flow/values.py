@@ -1,0 +1,302 @@
+"""Abstract values: what an expression may be, and in which releases.
+
+A `Value` is a list of alternatives, each a set of releases and an `Atom`. Where two alternatives overlap, either may be
+the value in those releases; where none is left, the expression raised before it had one. Atoms are small, immutable
+and comparable, so that equal ones meet again when branches join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.model import Ref
+
+if TYPE_CHECKING:
+    from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode
+
+
+class Atom:
+    """One thing a value may be."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Atom):
+    """A value known exactly: None, a bool, a number, text, a version, or a tuple or frozenset of such."""
+
+    value: Hashable
+
+    # Python holds 1, 1.0 and True equal; the analysis must not.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and type(other.value) is type(self.value) and other.value == self.value
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Atom):
+    """Nothing is known. `parameter` names the parameter of the current function it came in by, if it did."""
+
+    parameter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque(Atom):
+    """An object that is neither None nor false, of which nothing else is known."""
+
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class External(Atom):
+    """A builtin, or an object of a package that is neither the library nor the code base, by its import path."""
+
+    dotted: str
+
+
+@dataclass(frozen=True, slots=True)
+class LibModule(Atom):
+    """A module of the library, or a package above its public root."""
+
+    module: str
+
+
+@dataclass(frozen=True, slots=True)
+class LibObject(Atom):
+    """A function or class of the library."""
+
+    ref: Ref
+    is_class: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LibInstance(Atom):
+    """An instance of a library class; `exact` when it is of this class and not of one that descends from it."""
+
+    cls: Ref
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LibMethod(Atom):
+    """A method looked up on an instance of a library class, or on the class itself."""
+
+    cls: Ref
+    name: str
+    exact: bool = False
+    on_class: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterInfo(Atom):
+    """What a signature says of one parameter; `kind` as `inspect` names it."""
+
+    name: str
+    kind: str
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterMap(Atom):
+    """``inspect.signature(f).parameters``."""
+
+    parameters: tuple[ParameterInfo, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureOf(Atom):
+    """``inspect.signature(f)``."""
+
+    parameters: ParameterMap
+
+
+@dataclass(frozen=True, slots=True)
+class NamesOf(Atom):
+    """``dir(x)``, ``vars(x)`` or ``x.__dict__`` of something of the library: membership is what `hasattr` says."""
+
+    owner: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Atom):
+    """A function of the code base, with the object it is bound to, if it is."""
+
+    code: FunctionCode
+    bound: Atom | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Class(Atom):
+    """A class of the code base."""
+
+    code: ClassCode
+
+
+@dataclass(frozen=True, slots=True)
+class Instance(Atom):
+    """An instance of a class of the code base."""
+
+    code: ClassCode
+
+
+@dataclass(frozen=True, slots=True)
+class SuperOf(Atom):
+    """``super()`` within a class of the code base."""
+
+    code: ClassCode
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectModule(Atom):
+    """A module of the code base."""
+
+    code: ModuleCode
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy(Atom):
+    """A name of a module of the code base that has not been looked at, because nothing said that it matters."""
+
+    code: ModuleCode
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DictRef(Atom):
+    """A dict; its content lives in the state's heap under this number."""
+
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListRef(Atom):
+    """A list or tuple; its content lives in the state's heap under this number."""
+
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class Partial(Atom):
+    """``functools.partial``; what it holds lives in the state's heap under this number."""
+
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class MethodOf(Atom):
+    """A method of a known value that has not been called yet: ``"a.b".split``, ``kwargs.update``."""
+
+    owner: Atom
+    name: str
+
+
+Alternative = tuple[ReleaseSet, Atom]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Alternatives in no particular order; equal atoms appear once."""
+
+    alternatives: tuple[Alternative, ...] = ()
+
+    def within(self, releases: ReleaseSet) -> Value:
+        """The value in those releases alone."""
+        if all(where <= releases for where, _ in self.alternatives):
+            return self
+        return Value(tuple((where & releases, a) for where, a in self.alternatives if not where.isdisjoint(releases)))
+
+    def where(self, test: Callable[[Atom], bool]) -> ReleaseSet:
+        """The releases in which it may be an atom that passes the test."""
+        found = EMPTY
+        for where, atom in self.alternatives:
+            if test(atom):
+                found |= where
+        return found
+
+    def only(self, test: Callable[[Atom], bool]) -> Value:
+        """Without the alternatives that fail the test."""
+        return Value(tuple(alt for alt in self.alternatives if test(alt[1])))
+
+    def defined(self) -> ReleaseSet:
+        """The releases in which there is a value at all."""
+        return self.where(lambda atom: True)
+
+    def single(self) -> Atom | None:
+        """Its one atom, when it has but one whatever the release."""
+        return self.alternatives[0][1] if len(self.alternatives) == 1 else None
+
+
+NOTHING = Value()
+
+
+def value_of(alternatives: Iterable[Alternative]) -> Value:
+    """A value of these alternatives; equal atoms are joined and empty ones dropped."""
+    merged: dict[Atom, ReleaseSet] = {}
+    for where, atom in alternatives:
+        if where:
+            before = merged.get(atom)
+            merged[atom] = where if before is None else before | where
+    return Value(tuple((where, atom) for atom, where in merged.items()))
+
+
+def join(first: Value, second: Value) -> Value:
+    """Either of the two."""
+    if first is second or not second.alternatives:
+        return first
+    if not first.alternatives:
+        return second
+    return value_of((*first.alternatives, *second.alternatives))
+
+
+def unknown(releases: ReleaseSet) -> Value:
+    """Anything, in those releases."""
+    return Value(((releases, UNKNOWN),)) if releases else NOTHING
+
+
+def const(value: Hashable, releases: ReleaseSet) -> Value:
+    """This very constant, in those releases."""
+    return Value(((releases, Const(value)),)) if releases else NOTHING
+
+
+UNKNOWN = Unknown()
+NONE = Const(None)
+TRUE = Const(True)
+FALSE = Const(False)
+
+
+def truth(atom: Atom) -> bool | None:
+    """Whether an atom counts as true in a test; None when that is not known.
+
+    Containers of the heap are asked for by the caller, who has the heap.
+    """
+    if isinstance(atom, Const):
+        try:
+            return bool(atom.value)
+        except Exception:  # a foreign constant may refuse
+            return None
+    if isinstance(atom, (ParameterMap, External)):
+        return None if isinstance(atom, External) else bool(atom.parameters)
+    if isinstance(atom, (Unknown, Lazy, DictRef, ListRef, LibInstance, Instance)):
+        # Instances may define __bool__ or __len__; of the library's and the project's own we assume they do not.
+        return True if isinstance(atom, (LibInstance, Instance)) else None
+    return True
+
+
+def is_none(atom: Atom) -> bool | None:
+    """Whether an atom is None; None when that is not known."""
+    if isinstance(atom, Const):
+        return atom.value is None
+    return None if isinstance(atom, (Unknown, Lazy)) else False
+
+
+def touches_library(atom: Atom) -> bool:
+    """Whether an atom is, or was made from, something of the library."""
+    return isinstance(
+        atom,
+        (LibModule, LibObject, LibInstance, LibMethod, SignatureOf, ParameterMap, ParameterInfo, NamesOf, Partial),
+    )
