@@ -7,59 +7,14 @@ several functions that do not depend on each other, so that what one raises hide
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
 from driftwatch.releases import EMPTY
-from driftwatch.snapshot.model import ParameterKind, Signature
-from tests.differential.menu import BY_POSITION, VARIABLE, Callee, Menu
+from driftwatch.snapshot.model import Signature
+from tests.differential.calls import Calls
+from tests.differential.drafting import Lines, Target, indent
+from tests.differential.menu import Callee, Menu
 from tests.differential.programs import Call, Program, Value
-
-Lines = list[str]
-LITERALS = ("1", "None", "'x'", "True", "0.5", "(1, 2)")
-
-
-def indent(lines: Sequence[str]) -> Lines:
-    return ["    " + line for line in lines]
-
-
-@dataclass
-class File:
-    """A source file as it grows: imports it needs, module-level code, and definitions."""
-
-    imports: dict[str, None] = field(default_factory=dict)
-    top: Lines = field(default_factory=list)
-    body: Lines = field(default_factory=list)
-
-    def text(self) -> str:
-        parts = [list(self.imports), self.top, self.body]
-        return "\n".join(line for part in parts if part for line in [*part, ""]).rstrip() + "\n"
-
-
-@dataclass(frozen=True)
-class Target:
-    """What a function of the program is about: a callable of the library, the way to name it, and a parameter."""
-
-    callee: Callee
-    expression: str
-    setup: tuple[str, ...]
-    parameter: str | None
-    guard: str | None = None
-    """A condition under which the expression is no None."""
-
-
-@dataclass(frozen=True)
-class Passed:
-    """The arguments of a call."""
-
-    positional: tuple[str, ...]
-    keywords: tuple[tuple[str, str], ...]
-
-    def without(self, *names: str) -> Passed:
-        return Passed(self.positional, tuple(k for k in self.keywords if k[0] not in names))
-
-    def __str__(self) -> str:
-        return ", ".join([*self.positional, *(f"{name}={value}" for name, value in self.keywords)])
 
 
 def generate(rng: random.Random, menu: Menu, name: str, functions: int = 4) -> Program:
@@ -67,18 +22,8 @@ def generate(rng: random.Random, menu: Menu, name: str, functions: int = 4) -> P
     return Generator(rng, menu, name).program(functions)
 
 
-class Generator:
-    def __init__(self, rng: random.Random, menu: Menu, name: str) -> None:
-        self.rng = rng
-        self.menu = menu
-        self.name = name
-        self.main = File()
-        self.helper = File()
-        self.file = self.main
-        self.count = 0
-        self.unknown: list[str] | None = [] if self.chance(25) else None
-        self.alias = {id(self.main): self._alias(), id(self.helper): "comm"}
-        self.helper.imports[f"import {menu.module} as comm"] = None
+class Generator(Calls):
+    """Whole programs."""
 
     def program(self, functions: int) -> Program:
         calls = [self._function(number) for number in range(1, functions + 1)]
@@ -86,47 +31,6 @@ class Generator:
         if self.helper.top or self.helper.body:
             files[f"{self.name}_helper.py"] = self.helper.text()
         return Program(files, self.name, tuple(calls))
-
-    # -- small choices -------------------------------------------------------------------------------------------
-
-    def chance(self, percent: int) -> bool:
-        return self.rng.randint(0, 99) >= 100 - percent
-
-    def fresh(self, stem: str) -> str:
-        self.count += 1
-        return f"{stem}{self.count}"
-
-    def need(self, line: str) -> None:
-        self.file.imports[line] = None
-
-    @property
-    def comm(self) -> str:
-        return self.alias[id(self.file)]
-
-    def _alias(self) -> str:
-        """How the main file calls the library's module."""
-        module = self.menu.module
-        parent, _, last = module.rpartition(".")
-        form = self.rng.randint(0, 5)
-        if form == 1 and parent:
-            self.main.imports[f"from {parent} import {last}"] = None
-            return last
-        if form == 2:
-            self.main.imports["import importlib"] = None
-            self.main.top.append(f'_lib = importlib.import_module("{module}")')
-            return "_lib"
-        if form == 3:
-            self.main.top += ["_lib = None", "try:", f"    import {module} as _found", "    _lib = _found"]
-            self.main.top += ["except ImportError:", "    pass"]
-            return "_lib"
-        if form == 4:
-            self.main.top += ["try:", f"    import {module} as comm", "except Exception:", "    comm = None"]
-            return "comm"
-        if form == 5:
-            self.main.imports[f"import {module}"] = None
-            return module
-        self.main.imports[f"import {module} as comm"] = None
-        return "comm"
 
     # -- functions -----------------------------------------------------------------------------------------------
 
@@ -197,7 +101,16 @@ class Generator:
         """A name that some releases lack, imported or read."""
         ref = self.rng.choice(self.menu.names)
         name, module = ref.qualname, ref.module
-        form = self.rng.randint(0, 9)
+        form = self.rng.randint(0, 11)
+        if form == 10:
+            self.need("import importlib")
+            loader = self.fresh("_load")
+            self.file.top += [f"def {loader}(module, name):"]
+            self.file.top += ["    return getattr(importlib.import_module(module), name, None)"]
+            return [f'found = {loader}("{module}", "{name}")', *self._if("found is not None", ["return found"])]
+        if form == 11:
+            lines = ["try:", f"    from {module} import {name}", "except ImportError:", "    return None"]
+            return [*lines, "else:", f"    return {name}"]
         if form == 0:
             return [f"from {module} import {name}", f"return {name}"]
         if form == 1:
@@ -292,159 +205,18 @@ class Generator:
             ]
         )
 
-    def _passed(self, target: Target, sparse: bool = False) -> Passed:
-        """Arguments that fit one of the signatures, mostly."""
-        rng = self.rng
-        signature = rng.choice(target.callee.signatures)
-        parameters = [p for p in signature.parameters if p.kind not in VARIABLE]
-        chosen = [p for p in parameters if p.required and not (self.chance(6) and not sparse)]
-        optional = [p for p in parameters if not p.required]
-        if optional and not sparse:
-            chosen += rng.sample(optional, rng.randint(0, min(2, len(optional))))
-        names = {p.name for p in chosen}
-        by_position = 0
-        if self.chance(30):
-            leading = [p for p in parameters if p.kind in BY_POSITION]
-            by_position = rng.randint(0, len(leading))
-        only = sum(p.kind is ParameterKind.POSITIONAL_ONLY for p in parameters)
-        positional = parameters[: max(by_position, only)]
-        positional = [p for p in positional if p.kind in BY_POSITION]
-        taken = {p.name for p in positional}
-        keywords = {p.name: rng.choice(LITERALS) for p in parameters if p.name in names - taken}
-        if target.parameter and not sparse and target.parameter not in taken and self.chance(70):
-            keywords[target.parameter] = rng.choice(LITERALS)
-        if self.chance(2) and not sparse:
-            keywords["nope"] = "1"
-        return Passed(tuple(rng.choice(LITERALS) for _ in positional), tuple(keywords.items()))
-
-    # -- conditions ----------------------------------------------------------------------------------------------
-
-    def _atom(self, target: Target) -> str:
-        """A condition that the snapshots answer, mostly one that has to do with the target."""
-        ref = target.callee.ref
-        on_module = ref.module == self.menu.module and "." not in ref.qualname
-        form = self.rng.randint(0, 9)
-        if form <= 1 and on_module:
-            return f'hasattr({self.comm}, "{ref.qualname}")'
-        if form == 2 and on_module:
-            return f'getattr({self.comm}, "{ref.qualname}", None) is not None'
-        if form <= 5 and on_module and target.parameter:
-            self.need("import inspect")
-            probe = f'"{target.parameter}" in inspect.signature({self.comm}.{ref.qualname}).parameters'
-            if self.chance(60):
-                return f'hasattr({self.comm}, "{ref.qualname}") and {probe}'
-            return probe
-        return self._version()
-
-    def _version(self) -> str:
-        top, distribution = self.menu.top, self.menu.distribution
-        release = self.rng.choice(self.menu.releases)
-        operator = self.rng.choice([">=", ">=", "<", ">", "<=", "==", "!="])
-        numbers = release.partition(".post")[0]
-        form = self.rng.randint(0, 6)
-        if form == 1:
-            self.need("import importlib.metadata")
-            self.need("from packaging import version")
-            installed = f'version.parse(importlib.metadata.version("{distribution}"))'
-            return f'{installed} {operator} version.parse("{release}")'
-        if form == 2:
-            self.need(f"import {top}")
-            operator = self.rng.choice([">=", "<", ">", "<="])
-            return f"tuple(int(p) for p in {top}.__version__.split('.')[:3]) {operator} ({numbers.replace('.', ', ')})"
-        if form == 3:
-            self.need(f"from {top} import __version__ as _installed")
-            self.need("from packaging.version import parse")
-            return f'parse(_installed) {operator} parse("{release}")'
-        if form == 4:
-            self.need(f"import {top}")
-            self.need("from packaging.version import Version")
-            return f"Version({top}.__version__).release {operator} ({numbers.replace('.', ', ')})"
-        if form == 5:
-            self.need("from importlib.metadata import version as _version_of")
-            self.need("from packaging.version import Version")
-            return f'Version(_version_of("{distribution}")) {operator} Version("{release}")'
-        self.need(f"import {top}")
-        self.need("from packaging.version import Version")
-        return f'Version({top}.__version__) {operator} Version("{release}")'
-
-    def condition(self, target: Target, depth: int = 1) -> str:
-        form = self.rng.randint(0, 13)
-        if form <= 4 or depth == 0:
-            return self._atom(target)
-        if form == 5:
-            return f"not ({self.condition(target, depth - 1)})"
-        if form == 6:
-            return f"({self.condition(target, depth - 1)}) and ({self.condition(target, depth - 1)})"
-        if form == 7:
-            return f"({self.condition(target, depth - 1)}) or ({self.condition(target, depth - 1)})"
-        if form == 8 and self.unknown is not None:
-            if not self.unknown or (len(self.unknown) < 3 and self.chance(40)):
-                self.unknown.append(self.fresh("maybe"))
-            return self.rng.choice(self.unknown)
-        if form == 9 and self.file is self.main:
-            return self._in_helper(target)
-        if form == 10:
-            return self._parameter_set(target)
-        if form == 11:
-            return self._cached(target)
-        return self._flag(target)
-
-    def _flag(self, target: Target) -> str:
-        """A module-level variable; what its probe may raise is caught, so that the module is always imported."""
-        flag = self.fresh("_FLAG")
-        if self.chance(50):
-            self.file.top += ["try:", f"    {flag} = {self._atom(target)}"]
-            self.file.top += ["except AttributeError:", f"    {flag} = False"]
-        else:
-            self.file.top += [f"{flag} = {self._version()}"]
-        return flag
-
-    def _cached(self, target: Target) -> str:
-        name = self.fresh("_has")
-        if self.chance(50):
-            self.need("import functools")
-            self.file.top.append(self.rng.choice(["@functools.cache", "@functools.lru_cache(maxsize=None)"]))
-        form = self.rng.randint(0, 2)
-        if form == 0:
-            body = [f"return {self._atom(target)}"]
-        elif form == 1:
-            body = [f"if {self._atom(target)}:", "    return True", "return False"]
-        else:
-            body = ["try:", f"    return {self._atom(target)}", "except Exception:", "    return False"]
-        self.file.top += [f"def {name}():", *indent(body)]
-        return f"{name}()"
-
-    def _in_helper(self, target: Target) -> str:
-        name = self.fresh("has_it")
-        self.file = self.helper
-        self.helper.top += [f"def {name}():", f"    return {self._atom(target)}"]
-        self.file = self.main
-        if self.chance(50):
-            self.need(f"from {self.name}_helper import {name}")
-            return f"{name}()"
-        self.need(f"import {self.name}_helper")
-        return f"{self.name}_helper.{name}()"
-
-    def _parameter_set(self, target: Target) -> str:
-        ref = target.callee.ref
-        if ref.module != self.menu.module or "." in ref.qualname or not target.parameter:
-            return self._atom(target)
-        self.need("import inspect")
-        name = self.fresh("_TAKES")
-        signature = f"inspect.signature({self.comm}.{ref.qualname}).parameters"
-        form = self.rng.choice(["{}", "set({})", "frozenset({})", "{}.keys()", "list({})", "tuple({}.keys())"])
-        self.file.top += [
-            "try:",
-            f"    {name} = {form.format(signature)}",
-            "except AttributeError:",
-            f"    {name} = ()",
-        ]
-        return f'"{target.parameter}" in {name}'
-
     # -- statements ----------------------------------------------------------------------------------------------
 
     def _if(self, test: str, use: Lines) -> Lines:
-        form = self.rng.randint(0, 4)
+        form = self.rng.randint(0, 5)
+        if form == 5:
+            return [
+                f"match bool({test}):",
+                "    case True:",
+                *indent(indent(use)),
+                "    case _:",
+                "        return None",
+            ]
         if form == 1:
             return [f"if not ({test}):", "    return None", *use]
         if form == 2:
@@ -467,9 +239,17 @@ class Generator:
     def _wrapped(self, target: Target, use: Callable[[], Lines], depth: int) -> Lines:
         if depth == 0:
             return use()
-        form = self.rng.randint(0, 11)
+        form = self.rng.randint(0, 14)
         if form <= 1:
             return use()
+        if form == 12:
+            inner = self.fresh("inner")
+            return [f"def {inner}():", *indent(self._wrapped(target, use, depth - 1)), f"return {inner}()"]
+        if form == 13:
+            return ["while True:", *indent(use()), "    break"]
+        if form == 14:
+            self.need("import contextlib")
+            return ["with contextlib.nullcontext():", *indent(self._wrapped(target, use, depth - 1))]
         if form <= 5:
             return self._if(self.condition(target, 2), self._wrapped(target, use, depth - 1))
         if form == 6:
@@ -517,175 +297,4 @@ class Generator:
             lines += ["finally:", "    len('x')"]
         if form == 3:
             lines = ["try:", *indent(use), "except ValueError:", "    return 7", clause, *indent(body)]
-        return lines
-
-    # -- calls ---------------------------------------------------------------------------------------------------
-
-    def _call(self, target: Target) -> Lines:
-        """One call of the target, in one of the forms people write."""
-        passed = self._passed(target)
-        f = target.expression
-        forms: list[Callable[[str, Passed, Target], Lines]] = [
-            self._direct,
-            self._direct,
-            self._alias_call,
-            self._dictionary,
-            self._dictionary,
-            self._dictionary,
-            self._partial,
-            self._local_wrapper,
-            self._star,
-            self._lambda,
-            self._conditional,
-        ]
-        ref = target.callee.ref
-        if f == f"{self.comm}.{ref.qualname}":
-            forms += [self._module_wrapper, self._module_wrapper, self._helper_wrapper, self._attribute]
-        return self.rng.choice(forms)(f, passed, target)
-
-    def _direct(self, f: str, passed: Passed, target: Target) -> Lines:
-        return [self.rng.choice([f"return {f}({passed})", f"result = {f}({passed})"])]
-
-    def _alias_call(self, f: str, passed: Passed, target: Target) -> Lines:
-        name = self.fresh("call")
-        return [f"{name} = {f}", f"return {name}({passed})"]
-
-    def _lambda(self, f: str, passed: Passed, target: Target) -> Lines:
-        name = self.fresh("later")
-        if self.chance(50):
-            return [f"{name} = lambda: {f}({passed})", f"return {name}()"]
-        return (
-            [f"{name} = lambda **kw: {f}(**kw)", f"return {name}({passed.without()})"]
-            if not passed.positional
-            else [
-                f"{name} = lambda *a, **kw: {f}(*a, **kw)",
-                f"return {name}({passed})",
-            ]
-        )
-
-    def _conditional(self, f: str, passed: Passed, target: Target) -> Lines:
-        test = self.condition(target)
-        form = self.rng.randint(0, 2)
-        if form == 0:
-            return [f"return {f}({passed}) if {test} else None"]
-        if form == 1:
-            return [f"return ({test}) and {f}({passed})"]
-        return [f"return not ({test}) or {f}({passed})"]
-
-    def _partial(self, f: str, passed: Passed, target: Target) -> Lines:
-        self.need("import functools")
-        name = self.fresh("part")
-        first = [k for k in passed.keywords if self.chance(50)]
-        rest = [k for k in passed.keywords if k not in first]
-        early = Passed(passed.positional, tuple(first))
-        late = Passed((), tuple(rest))
-        separator = ", " if str(early) else ""
-        return [f"{name} = functools.partial({f}{separator}{early})", f"return {name}({late})"]
-
-    def _star(self, f: str, passed: Passed, target: Target) -> Lines:
-        name = self.fresh("args")
-        values = ", ".join(passed.positional)
-        comma = "," if len(passed.positional) == 1 else ""
-        opened, closed = self.rng.choice([("(", f"{comma})"), ("[", "]")])
-        keywords = Passed((), passed.keywords)
-        separator = ", " if passed.keywords else ""
-        lines = [f"{name} = {opened}{values}{closed}"]
-        if opened == "[" and self.chance(30):
-            lines.append(f"{name}.append(1)")
-        return [*lines, f"return {f}(*{name}{separator}{keywords})"]
-
-    def _local_wrapper(self, f: str, passed: Passed, target: Target) -> Lines:
-        name = self.fresh("wrap")
-        return [f"def {name}(*args, **kwargs):", f"    return {f}(*args, **kwargs)", f"return {name}({passed})"]
-
-    def _module_wrapper(self, f: str, passed: Passed, target: Target) -> Lines:
-        name = self.fresh("_wrap")
-        self.file.top += self._wrapper(name, f, passed)
-        return [f"return {name}({passed})"]
-
-    def _helper_wrapper(self, f: str, passed: Passed, target: Target) -> Lines:
-        name = self.fresh("wrap")
-        if self.file is not self.main:
-            return self._direct(f, passed, target)
-        self.helper.top += self._wrapper(name, f"comm.{target.callee.ref.qualname}", passed)
-        if self.chance(50):
-            self.need(f"from {self.name}_helper import {name}")
-            return [f"return {name}({passed})"]
-        self.need(f"import {self.name}_helper as _helper")
-        return [f"return _helper.{name}({passed})"]
-
-    def _wrapper(self, name: str, f: str, passed: Passed) -> Lines:
-        form = self.rng.randint(0, 2)
-        if form == 0 and not passed.positional:
-            return [f"def {name}(**kwargs):", f"    return {f}(**kwargs)"]
-        if form == 1 and passed.positional:
-            return [f"def {name}(first, *rest, **kwargs):", f"    return {f}(first, *rest, **kwargs)"]
-        return [f"def {name}(*args, **kwargs):", f"    return {f}(*args, **kwargs)"]
-
-    def _attribute(self, f: str, passed: Passed, target: Target) -> Lines:
-        name = self.fresh("_Holder")
-        form = self.rng.randint(0, 3)
-        if form == 0:
-            init, go = [f"self.fn = {f}"], [f"return self.fn({passed})"]
-        elif form == 1:
-            init, go = [f"self.lib = {self.comm}"], [f"return self.lib.{target.callee.ref.qualname}({passed})"]
-        elif form == 2:
-            keywords = Passed((), passed.keywords)
-            separator = ", " if passed.positional else ""
-            init = [f"self.options = dict({keywords})"]
-            go = [f"return {f}({Passed(passed.positional, ())}{separator}**self.options)"]
-        else:
-            test = self._atom(target)
-            init, go = [f"self.usable = {test}"], [f"return {f}({passed}) if self.usable else None"]
-        lines = [f"class {name}:", "    def __init__(self):", *indent(indent(init))]
-        self.file.top += [*lines, "    def go(self):", *indent(indent(go))]
-        return [f"return {name}().go()"]
-
-    # -- dictionaries --------------------------------------------------------------------------------------------
-
-    def _dictionary(self, f: str, passed: Passed, target: Target) -> Lines:
-        name = self.fresh("kw")
-        later = target.parameter if target.parameter in dict(passed.keywords) and self.chance(75) else None
-        start = passed.without(later) if later else passed
-        value = dict(passed.keywords).get(later or "", "1")
-        if self.chance(50):
-            items = ", ".join(f'"{k}": {v}' for k, v in start.keywords)
-            lines = [f"{name} = {{{items}}}"]
-        else:
-            lines = [f"{name} = dict({Passed((), start.keywords)})"]
-        star = f"**{name}"
-        if later:
-            step, star = self._added(name, later, value, f, target)
-            lines += step
-        positional = "".join(f"{value}, " for value in passed.positional)
-        if self.chance(15) and later:
-            lines += self.rng.choice([[f'{name}.pop("{later}", None)'], [f'{name}.pop("absent", None)']])
-        return [*lines, f"return {f}({positional}{star})"]
-
-    def _added(self, name: str, key: str, value: str, f: str, target: Target) -> tuple[Lines, str]:
-        """Statements that add a key to the dictionary, and how it is then passed."""
-        star = f"**{name}"
-        form = self.rng.randint(0, 9)
-        if form <= 2:
-            return self._maybe([f'{name}["{key}"] = {value}'], target), star
-        if form == 3:
-            return self._maybe([f"{name}.update({key}={value})"], target), star
-        if form == 4:
-            return self._maybe([f'{name}.update({{"{key}": {value}}})'], target), star
-        if form == 5:
-            return self._maybe([f'{name}.setdefault("{key}", {value})'], target), star
-        if form == 6:
-            return [], f'**{{**{name}, "{key}": {value}}}'
-        if form == 7:
-            return [f'{name} = {name} | {{"{key}": {value}}}'], star
-        if form == 8 and target.callee.ref.module == self.menu.module and "." not in target.callee.ref.qualname:
-            self.need("import inspect")
-            known = f"{{k: v for k, v in {name}.items() if k in inspect.signature({f}).parameters}}"
-            return [f'{name}["{key}"] = {value}', f"{name} = {known}"], star
-        test = self.condition(target)
-        return [f'{name}.update({{"{key}": {value}}} if {test} else {{}})'], star
-
-    def _maybe(self, lines: Lines, target: Target) -> Lines:
-        if self.chance(50):
-            return [f"if {self.condition(target)}:", *indent(lines)]
         return lines

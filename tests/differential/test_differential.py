@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from driftwatch.snapshot.history import History, merge
-from tests.differential import library
+from tests.differential import compare, library
+from tests.differential.analysis import analysed
 from tests.differential.compare import Comparison, Disagreement
 from tests.differential.generate import generate
 from tests.differential.menu import Menu
@@ -79,9 +80,7 @@ def test_whatever_hypothesis_thinks_of(small: Comparison, rng: random.Random) ->
 
 def test_a_wrong_analysis_would_be_noticed(small: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     """With half of what the analysis says kept back, or said of all releases, there must be disagreements."""
-    from tests.differential import compare
-
-    real = compare.analysed
+    real = analysed
 
     def forgetful(folder: Path, history: History) -> object:
         verdicts, unresolved = real(folder, history)
