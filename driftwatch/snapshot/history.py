@@ -6,8 +6,9 @@ Enters: for each reference, the distinct facts it had and the releases in which 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline
 from driftwatch.snapshot.model import Ref, Snapshot, Symbol, SymbolKind
@@ -56,22 +57,27 @@ class History:
     module: str
     timeline: Timeline
     epochs: Mapping[Ref, tuple[Epoch, ...]]
-    _members: dict[Ref, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
-    _subclasses: dict[Ref, tuple[Ref, ...]] = field(default_factory=dict, repr=False, compare=False)
+    classes: Callable[[], Iterable[Ref]] | None = field(default=None, repr=False, compare=False)
+    """Where to look for classes, when that is known without looking at every symbol."""
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _members(self) -> dict[Ref, tuple[str, ...]]:
         members: dict[Ref, list[str]] = {}
-        below: dict[Ref, dict[Ref, None]] = {}
-        for ref, epochs in self.epochs.items():
+        for ref in self.epochs:
             head, dot, last = ref.qualname.rpartition(".")
             if dot:
                 members.setdefault(Ref(ref.module, head), []).append(last)
-            for epoch in epochs:
+        return {ref: tuple(sorted(names)) for ref, names in members.items()}
+
+    @cached_property
+    def _subclasses(self) -> dict[Ref, tuple[Ref, ...]]:
+        below: dict[Ref, dict[Ref, None]] = {}
+        for ref in self.classes() if self.classes is not None else self.epochs:
+            for epoch in self.of(ref):
                 for base in epoch.symbol.bases:
                     if ":" in base:
                         below.setdefault(Ref.parse(base), {})[ref] = None
-        self._members.update({ref: tuple(sorted(names)) for ref, names in members.items()})
-        self._subclasses.update({ref: tuple(refs) for ref, refs in below.items()})
+        return {ref: tuple(refs) for ref, refs in below.items()}
 
     # -- names ---------------------------------------------------------------------------------------------------
 

@@ -105,8 +105,10 @@ class Symbol:
 
     A class's `signature` is its constructor's; None there means that any arguments may be taken (a foreign base).
     `definition` is where a re-exported object is really defined (None: here).
+    A definition outside the library is that of a foreign name which happens to be importable from here.
     `value` is source text of a constant. `bases` are references as text: ``module:qualname`` for the library's own
     classes, a dotted name for foreign ones. `requires` names the optional packages without which the name is absent.
+    `open` says that a module or class has further names that cannot be listed (a ``__getattr__`` that delegates).
     """
 
     ref: Ref
@@ -120,6 +122,7 @@ class Symbol:
     abstract: bool = False
     deprecated: Deprecation | None = None
     requires: tuple[str, ...] = ()
+    open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

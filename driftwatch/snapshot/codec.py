@@ -1,0 +1,287 @@
+"""The canonical text of a snapshot: one JSON object to a symbol, one symbol to a line.
+
+Enters: a snapshot. Leaves: for each symbol its line, in an order and a form that depend on the facts alone. What
+follows from another line is not repeated: a name that is defined elsewhere is a pointer (``"is"``), and so are, unsaid,
+the members of a class that is one. `expand` and `decode` are the way back.
+
+Parameters are written as Python writes them, ``"x: int = 0"`` with ``"/"`` and ``"*"`` between the kinds; where that
+could be read in two ways, as an object.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from driftwatch.snapshot.model import (
+    Binding,
+    Deprecation,
+    Parameter,
+    ParameterKind,
+    Ref,
+    Signature,
+    Snapshot,
+    Symbol,
+    SymbolKind,
+)
+
+Entry = dict[str, Any]
+"""What a line says, as JSON gives it; its ``name`` is the symbol's reference."""
+
+_NAME = re.compile(r"\*{0,2}([^\W\d]\w*)")
+_STARS = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
+
+
+def lines(snapshot: Snapshot) -> Iterator[tuple[Ref, str]]:
+    """Every symbol that does not follow from another, with its canonical line, in order."""
+    pointers = _pointers(snapshot.symbols)
+    for ref, symbol in sorted(snapshot.symbols.items()):
+        if ref in pointers:
+            entry: Entry | None = {"name": str(ref), "is": str(symbol.definition)}
+            assert symbol.definition is not None
+            if symbol.requires != snapshot.symbols[symbol.definition].requires:
+                assert entry is not None
+                entry["requires"] = list(symbol.requires)
+        elif any(owner in pointers for owner in _owners(ref)):
+            entry = None
+        else:
+            entry = encode_symbol(symbol)
+        if entry is not None:
+            yield ref, json.dumps(entry, ensure_ascii=False)
+
+
+def encode(snapshot: Snapshot) -> bytes:
+    """The canonical bytes of one snapshot; its release is not among them, so that equal APIs have equal bytes."""
+    return "".join(line + "\n" for _, line in lines(snapshot)).encode()
+
+
+def alias_of(symbol: Symbol, old: Ref, new: Ref, requires: Sequence[str] | None = None) -> Symbol:
+    """A symbol as it is seen when its owner `old` is reached as `new`."""
+    seen = Ref(new.module, new.qualname + symbol.ref.qualname[len(old.qualname) :])
+    if requires is None:
+        return replace(symbol, ref=seen, definition=symbol.definition or symbol.ref)
+    return replace(symbol, ref=seen, definition=symbol.definition or symbol.ref, requires=tuple(requires))
+
+
+def _owners(ref: Ref) -> Iterator[Ref]:
+    head = ref.qualname.rpartition(".")[0]
+    while head:
+        yield Ref(ref.module, head)
+        head = head.rpartition(".")[0]
+
+
+def _pointers(symbols: Mapping[Ref, Symbol]) -> set[Ref]:
+    """The names whose facts, those of their members included, are exactly those of their definition."""
+    members: dict[Ref, list[Ref]] = {}
+    for ref in symbols:
+        for owner in _owners(ref):
+            members.setdefault(owner, []).append(ref)
+    found: set[Ref] = set()
+    for ref, symbol in symbols.items():
+        target = symbol.definition
+        if target is None or target not in symbols or symbols[target].definition is not None or not ref.qualname:
+            continue
+        if alias_of(symbols[target], target, ref, symbol.requires) != symbol:
+            continue
+        ours, theirs = members.get(ref, ()), members.get(target, ())
+        if len(ours) == len(theirs) and all(_same(symbols, target, ref, member) for member in theirs):
+            found.add(ref)
+    return found
+
+
+def _same(symbols: Mapping[Ref, Symbol], target: Ref, ref: Ref, member: Ref) -> bool:
+    expected = alias_of(symbols[member], target, ref)
+    return symbols.get(expected.ref) == expected
+
+
+# -- one symbol ------------------------------------------------------------------------------------------------------
+
+
+def encode_symbol(symbol: Symbol) -> Entry:
+    """A symbol's facts in full; what is empty is left out."""
+    entry: Entry = {"name": str(symbol.ref), "kind": symbol.kind.value}
+    if symbol.binding is not None:
+        entry["binding"] = symbol.binding.value
+    if symbol.abstract:
+        entry["abstract"] = True
+    if symbol.bases:
+        entry["bases"] = list(symbol.bases)
+    if symbol.signature is not None:
+        _encode_signature(symbol.signature, entry)
+    for key, value in (("value", symbol.value), ("annotation", symbol.annotation)):
+        if value is not None:
+            entry[key] = value
+    if symbol.definition is not None:
+        entry["definition"] = str(symbol.definition)
+    if symbol.deprecated is not None:
+        entry["deprecated"] = symbol.deprecated.message
+        if symbol.deprecated.removal is not None:
+            entry["removal"] = symbol.deprecated.removal
+    if symbol.requires:
+        entry["requires"] = list(symbol.requires)
+    if symbol.open:
+        entry["open"] = True
+    return entry
+
+
+_KEYS = frozenset(
+    "name kind binding abstract bases parameters returns instance_of extra_keywords value annotation definition "
+    "deprecated removal requires open is since until".split()
+)
+
+
+def decode(entry: Entry) -> Symbol:
+    """The symbol of a full entry; raises KeyError, ValueError or TypeError when it is not one."""
+    if not _KEYS.issuperset(entry):
+        raise ValueError(f"unknown key {min(set(entry) - _KEYS)!r}")
+    deprecated = entry.get("deprecated")
+    binding = entry.get("binding")
+    return Symbol(
+        ref=Ref.parse(_text(entry["name"])),
+        kind=SymbolKind(entry["kind"]),
+        signature=_decode_signature(entry) if "parameters" in entry else None,
+        binding=Binding(binding) if binding is not None else None,
+        bases=_texts(entry.get("bases", ())),
+        definition=Ref.parse(_text(entry["definition"])) if "definition" in entry else None,
+        value=_optional(entry.get("value")),
+        annotation=_optional(entry.get("annotation")),
+        abstract=entry.get("abstract", False) is True,
+        deprecated=None if deprecated is None else Deprecation(_text(deprecated), _optional(entry.get("removal"))),
+        requires=_texts(entry.get("requires", ())),
+        open=entry.get("open", False) is True,
+    )
+
+
+def _encode_signature(signature: Signature, entry: Entry) -> None:
+    entry["parameters"] = _encode_parameters(signature.parameters)
+    if signature.returns is not None:
+        entry["returns"] = signature.returns
+    if signature.returns_ref is not None:
+        entry["instance_of"] = str(signature.returns_ref)
+    if signature.extra_keywords:
+        entry["extra_keywords"] = list(signature.extra_keywords)
+
+
+def _decode_signature(entry: Entry) -> Signature:
+    returned = entry.get("instance_of")
+    return Signature(
+        parameters=_decode_parameters(entry["parameters"]),
+        returns=_optional(entry.get("returns")),
+        returns_ref=Ref.parse(_text(returned)) if returned is not None else None,
+        extra_keywords=_texts(entry.get("extra_keywords", ())),
+    )
+
+
+# -- parameters ------------------------------------------------------------------------------------------------------
+
+
+def _encode_parameters(parameters: Sequence[Parameter]) -> list[Any]:
+    written = list(_written(parameters))
+    if _decode_parameters(written) == tuple(parameters):
+        return written
+    return [
+        {
+            "name": p.name,
+            "kind": p.kind.value,
+            **({"annotation": p.annotation} if p.annotation is not None else {}),
+            **({"default": p.default} if p.default is not None else {}),
+        }
+        for p in parameters
+    ]
+
+
+def _written(parameters: Sequence[Parameter]) -> Iterator[str]:
+    previous: ParameterKind | None = None
+    for parameter in parameters:
+        kind = parameter.kind
+        if previous is ParameterKind.POSITIONAL_ONLY and kind is not previous:
+            yield "/"
+        if kind is ParameterKind.KEYWORD_ONLY and previous not in (kind, ParameterKind.VAR_POSITIONAL):
+            yield "*"
+        yield _written_parameter(parameter)
+        previous = kind
+    if previous is ParameterKind.POSITIONAL_ONLY:
+        yield "/"
+
+
+def _written_parameter(parameter: Parameter) -> str:
+    text = _STARS.get(parameter.kind, "") + parameter.name
+    if parameter.annotation is not None:
+        text += f": {parameter.annotation}"
+    if parameter.default is not None:
+        text += f" = {parameter.default}" if parameter.annotation is not None else f"={parameter.default}"
+    return text
+
+
+def _decode_parameters(written: Sequence[Any]) -> tuple[Parameter, ...]:
+    if all(isinstance(item, str) for item in written):
+        return _read_parameters(tuple(written))
+    return tuple(
+        Parameter(
+            _text(item["name"]),
+            ParameterKind(item["kind"]),
+            _optional(item.get("default")),
+            _optional(item.get("annotation")),
+        )
+        for item in written
+    )
+
+
+@lru_cache(maxsize=4096)
+def _read_parameters(written: tuple[str, ...]) -> tuple[Parameter, ...]:
+    parameters: list[Parameter] = []
+    kind = ParameterKind.POSITIONAL_OR_KEYWORD
+    for item in written:
+        if item == "/":
+            parameters = [replace(p, kind=ParameterKind.POSITIONAL_ONLY) for p in parameters]
+        elif item == "*":
+            kind = ParameterKind.KEYWORD_ONLY
+        elif item.startswith("**"):
+            parameters.append(_read_parameter(item, ParameterKind.VAR_KEYWORD))
+        elif item.startswith("*"):
+            parameters.append(_read_parameter(item, ParameterKind.VAR_POSITIONAL))
+            kind = ParameterKind.KEYWORD_ONLY
+        else:
+            parameters.append(_read_parameter(item, kind))
+    return tuple(parameters)
+
+
+@lru_cache(maxsize=4096)
+def _read_parameter(item: str, kind: ParameterKind) -> Parameter:
+    match = _NAME.match(item)
+    if match is None:
+        raise ValueError(f"{item!r} is not a parameter")
+    rest = item[match.end() :]
+    annotation: str | None = None
+    default: str | None = None
+    if rest.startswith(": "):
+        annotation, equals, after = rest[2:].partition(" = ")
+        default = after if equals else None
+    elif rest.startswith("="):
+        default = rest[1:]
+    elif rest:
+        raise ValueError(f"{item!r} is not a parameter")
+    return Parameter(match.group(1), kind, default, annotation)
+
+
+# -- JSON values -----------------------------------------------------------------------------------------------------
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is not a string")
+    return value
+
+
+def _optional(value: object) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    if not isinstance(values, list | tuple):
+        raise TypeError(f"{values!r} is not a list")
+    return tuple(_text(v) for v in values)

@@ -1,0 +1,212 @@
+"""What a class takes when it is called.
+
+Its own or inherited ``__init__`` or ``__new__``; for dataclasses, named tuples and enumerations what Python makes of
+them. None where a base or metaclass outside the library decides: then any arguments may be right.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from driftwatch.snapshot.decorators import (
+    TRANSPARENT_ON_CLASSES,
+    accepted_keywords,
+    is_dataclass,
+    keyword_flag,
+    last_name,
+    literal,
+    without_first,
+)
+from driftwatch.snapshot.library import Definition, Foreign, Library
+from driftwatch.snapshot.model import Parameter, ParameterKind, Signature
+from driftwatch.snapshot.source_facts import (
+    Bound,
+    CallArgument,
+    ClassFacts,
+    DecoratorFacts,
+    FunctionFacts,
+    ValueFacts,
+)
+
+ENUMERATIONS = frozenset(
+    {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag", "enum.ReprEnum"}
+)
+NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
+WITHOUT_CONSTRUCTOR = frozenset(
+    {"object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol"}
+)
+ORDINARY_METACLASSES = frozenset({"abc.ABCMeta", "type", "enum.EnumMeta", "enum.EnumType"})
+_EITHER = ParameterKind.POSITIONAL_OR_KEYWORD
+
+
+def dotted(found: Foreign) -> str:
+    """The dotted name of something foreign."""
+    return ".".join(part for part in found.ref if part)
+
+
+def is_enumeration(library: Library, owner: Definition) -> bool:
+    return any(isinstance(f, Foreign) and dotted(f) in ENUMERATIONS for f in library.lineage(owner))
+
+
+def constructor(library: Library, owner: Definition) -> Signature | None:
+    """The signature of calling the class; None when it cannot be known."""
+    facts = _class(owner)
+    if facts is None or any(isinstance(rival, ClassFacts) for rival in owner.bound.rivals):
+        return None
+    if facts.metaclass is not None and facts.metaclass not in ORDINARY_METACLASSES:
+        return None
+    if is_enumeration(library, owner):
+        return Signature((Parameter("value", _EITHER),))
+    for found in library.lineage(owner):
+        if isinstance(found, Definition):
+            decided, signature = _own(library, found, called=owner)
+            if decided:
+                return signature
+        elif isinstance(found, Foreign):
+            path = dotted(found)
+            if path in NAMED_TUPLES:
+                # The base stands behind the class that names it, whose fields have been looked at by then.
+                return Signature()
+            if path not in WITHOUT_CONSTRUCTOR:
+                return None
+        else:
+            return None
+    return Signature()
+
+
+def _own(library: Library, found: Definition, called: Definition) -> tuple[bool, Signature | None]:
+    """The constructor that one class of the lineage brings, and whether it brings one."""
+    facts = _class(found)
+    if facts is None:
+        return True, None
+    if facts.metaclass is not None and facts.metaclass not in ORDINARY_METACLASSES:
+        return True, None
+    dataclass = is_dataclass(facts.decorators)
+    if dataclass is not None and "__init__" not in facts.body and keyword_flag(dataclass, "init") is not False:
+        parameters = fields(library, found)
+        return True, None if parameters is None else Signature(parameters)
+    if any(isinstance(b, Foreign) and dotted(b) in NAMED_TUPLES for b in library.bases(found)):
+        if "__new__" not in facts.body:
+            return True, Signature(tuple(_tuple_fields(facts)))
+    for name in ("__init__", "__new__"):
+        bound = facts.body.get(name)
+        if bound is not None and not (name == "__init__" and _passes_all(bound) and "__new__" in facts.body):
+            return True, _from_function(bound)
+    foreign = [d for d in facts.decorators if last_name(d.path) not in TRANSPARENT_ON_CLASSES]
+    if foreign and any(isinstance(b.facts, ValueFacts) and b.facts.annotation for b in facts.body.values()):
+        # A decorator that is not known may make a constructor of the fields (attrs and its like).
+        return True, None
+    return False, None
+
+
+def _from_function(bound: Bound) -> Signature | None:
+    function = bound.facts
+    if not isinstance(function, FunctionFacts):
+        return None
+    parameters = without_first(function.parameters)
+    for rival in bound.rivals:
+        if isinstance(rival, FunctionFacts) and without_first(rival.parameters) != parameters:
+            return None
+    return Signature(parameters, extra_keywords=accepted_keywords(function))
+
+
+def _passes_all(bound: Bound) -> bool:
+    """Whether a function takes whatever it is given, so that another one decides."""
+    if not isinstance(bound.facts, FunctionFacts):
+        return False
+    kinds = [p.kind for p in without_first(bound.facts.parameters)]
+    return kinds == [ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD]
+
+
+def _class(found: Definition) -> ClassFacts | None:
+    return found.bound.facts if isinstance(found.bound.facts, ClassFacts) else None
+
+
+def _tuple_fields(facts: ClassFacts) -> Iterator[Parameter]:
+    for name, bound in facts.body.items():
+        if isinstance(bound.facts, ValueFacts) and bound.facts.annotation is not None:
+            default = bound.facts.text if bound.facts.bound else None
+            yield Parameter(name, _EITHER, default, bound.facts.annotation)
+
+
+def fields(library: Library, owner: Definition) -> tuple[Parameter, ...] | None:
+    """The parameters of a dataclass's ``__init__``; None when a foreign base may add fields."""
+    collected: dict[str, Parameter] = {}
+    for found in reversed(library.lineage(owner)):
+        if isinstance(found, Foreign) and dotted(found) in WITHOUT_CONSTRUCTOR:
+            continue
+        if not isinstance(found, Definition):
+            if found is None:
+                return None
+            continue
+        facts = _class(found)
+        decorator = is_dataclass(facts.decorators) if facts is not None else None
+        if facts is None or decorator is None:
+            continue
+        for name, parameter in _own_fields(facts, keyword_flag(decorator, "kw_only") is True):
+            if parameter is None:
+                collected.pop(name, None)
+            else:
+                collected[name] = parameter
+    ordered = sorted(collected.values(), key=lambda p: p.kind is ParameterKind.KEYWORD_ONLY)
+    return tuple(ordered)
+
+
+def _own_fields(facts: ClassFacts, keyword_only: bool) -> Iterator[tuple[str, Parameter | None]]:
+    """The fields a dataclass's own body declares; None for one that is not a parameter."""
+    for name, bound in facts.body.items():
+        value = bound.facts
+        if not isinstance(value, ValueFacts) or value.annotation is None or value.class_variable:
+            continue
+        if last_name(value.annotation_path or "") == "KW_ONLY":
+            keyword_only = True
+            continue
+        options = field_options(value.call)
+        if options.get("init") == "False":
+            yield name, None
+            continue
+        default = value.text
+        if options:
+            default = options.get("default")
+            if "default_factory" in options:
+                default = f"{options['default_factory']}()"
+        only = options["kw_only"] == "True" if "kw_only" in options else keyword_only
+        yield name, Parameter(name, ParameterKind.KEYWORD_ONLY if only else _EITHER, default, value.annotation)
+
+
+def field_options(call: DecoratorFacts | None) -> dict[str, str]:
+    if call is None or last_name(call.path) != "field":
+        return {}
+    return {"": "", **{a.name: a.value.text for a in call.arguments if a.name is not None}}
+
+
+def functional_fields(call: DecoratorFacts) -> tuple[Parameter, ...] | None:
+    """The fields of ``namedtuple("Name", "a b")`` or ``NamedTuple("Name", [("a", int)])`` where they are literal."""
+    listed: CallArgument | None = next(iter(call.arguments[1:2]), None)
+    if listed is None:
+        return None
+    text = literal(listed.value.text)
+    if text is not None:
+        names = text.replace(",", " ").split()
+    else:
+        names = _strings(listed.value.text)
+    if not names or any(a.name in ("defaults", "rename") for a in call.arguments):
+        return None
+    return tuple(Parameter(name, _EITHER) for name in names)
+
+
+def _strings(text: str) -> list[str]:
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    if not isinstance(tree, ast.List | ast.Tuple):
+        return []
+    names: list[str] = []
+    for element in tree.elts:
+        first = element.elts[0] if isinstance(element, ast.Tuple | ast.List) and element.elts else element
+        if not (isinstance(first, ast.Constant) and isinstance(first.value, str)):
+            return []
+        names.append(first.value)
+    return names

@@ -1,0 +1,283 @@
+"""The modules of one release, and where names lead in them.
+
+Enters: a source tree. Leaves: for a dotted path or a module's attribute, the definition behind it, through any number
+of imports, aliases, wildcard imports and lazy attributes. A file is read only when a name leads to it. What leaves the
+library ends in `Foreign`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.reader import Reader
+from driftwatch.snapshot.source_facts import (
+    Bound,
+    ClassFacts,
+    ImportFacts,
+    LazyTarget,
+    ModuleFacts,
+    ValueFacts,
+)
+from driftwatch.snapshot.tree import SourceTree
+
+STANDARD_LIBRARY = frozenset(sys.stdlib_module_names) | {"tomllib", "distutils", "imp", "asyncore", "asynchat", "smtpd"}
+"""Whatever Python runs driftwatch, so that it makes the same snapshot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Something the library itself defines, where it stands."""
+
+    ref: Ref
+    bound: Bound
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleFound:
+    """A module of the library."""
+
+    module: str
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Something of another distribution, or of Python."""
+
+    ref: Ref
+
+
+Found = Definition | ModuleFound | Foreign
+
+
+class Library:
+    """One release of a library, read on demand."""
+
+    def __init__(self, tree: SourceTree, top: str, release: str, reader: Reader) -> None:
+        self.top = top
+        self.release = release
+        self._tree = tree
+        self._reader = reader
+        self._modules: dict[str, ModuleFacts | None] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._packages: dict[str, frozenset[str]] = {}
+
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    def module(self, path: str) -> ModuleFacts | None:
+        """The facts of a module; None when the release has no such file."""
+        if path not in self._modules:
+            self._modules[path] = self._load(path)
+        return self._modules[path]
+
+    def _load(self, path: str) -> ModuleFacts | None:
+        if not self.owns(path) or not all(part.isidentifier() for part in path.split(".")):
+            return None
+        folder, _, last = path.replace(".", "/").rpartition("/")
+        entries = self._entries(folder)
+        if last in entries and "__init__.py" in self._entries(f"{folder}/{last}".lstrip("/")):
+            source = self._tree.read(path.replace(".", "/") + "/__init__.py")
+            if source is not None:
+                return self._reader.facts(source, path, True, self.release)
+        if f"{last}.py" in entries:
+            source = self._tree.read(path.replace(".", "/") + ".py")
+            if source is not None:
+                return self._reader.facts(source, path, False, self.release)
+        return None
+
+    def _entries(self, folder: str) -> tuple[str, ...]:
+        if folder not in self._names:
+            self._names[folder] = self._tree.names(folder)
+        return self._names[folder]
+
+    def exists(self, path: str) -> bool:
+        """Whether a module is there, without reading it."""
+        if path in self._modules:
+            return self._modules[path] is not None
+        folder, _, last = path.replace(".", "/").rpartition("/")
+        entries = self._entries(folder)
+        return f"{last}.py" in entries or (
+            last in entries and "__init__.py" in self._entries(f"{folder}/{last}".lstrip("/"))
+        )
+
+    def modules_under(self, root: str) -> Iterator[str]:
+        """The module and every module below it, in order."""
+        yield root
+        folder = root.replace(".", "/")
+        for name in self._entries(folder):
+            stem = name.removesuffix(".py")
+            if name == "__init__.py" or not stem.isidentifier() or stem == "__main__":
+                continue
+            if name.endswith(".py"):
+                if "__init__.py" not in self._entries(f"{folder}/{stem}"):
+                    yield f"{root}.{stem}"
+            elif "__init__.py" in self._entries(f"{folder}/{name}"):
+                yield from self.modules_under(f"{root}.{name}")
+
+    def owns(self, path: str) -> bool:
+        return path == self.top or path.startswith(self.top + ".")
+
+    # -- names ---------------------------------------------------------------------------------------------------
+
+    def names(self, module: ModuleFacts, seen: frozenset[str] = frozenset()) -> dict[str, None]:
+        """Every name of a module: bound, imported by wildcard, answered lazily."""
+        found = dict.fromkeys(module.bound)
+        for star in module.stars:
+            if star not in seen and (source := self.module(star)) is not None:
+                found.update(dict.fromkeys(self.exported(source, seen | {module.name})))
+        found.update(dict.fromkeys(module.lazy))
+        return found
+
+    def exported(self, module: ModuleFacts, seen: frozenset[str] = frozenset()) -> tuple[str, ...]:
+        """What a wildcard import of the module brings."""
+        if module.exported is not None:
+            return module.exported
+        return tuple(name for name in self.names(module, seen) if not name.startswith("_"))
+
+    def is_open(self, module: ModuleFacts) -> bool:
+        """Whether the module may have names that cannot be listed."""
+        return module.open or any(self.module(star) is None for star in module.stars)
+
+    def attribute(self, module: str, name: str, seen: frozenset[str] = frozenset()) -> Found | None:
+        """What ``from module import name`` gives."""
+        facts = self.module(module)
+        key = f"{module}:{name}"
+        if facts is None or key in seen:
+            return None
+        seen |= {key}
+        bound = facts.bound.get(name)
+        if bound is not None:
+            return self._followed(Ref(module, name), bound, seen)
+        for star in reversed(facts.stars):
+            source = self.module(star)
+            if source is not None and name in self.exported(source):
+                return self.attribute(star, name, seen)
+        for target in facts.lazy.get(name, ()):
+            if (found := self._lazy(target, seen)) is not None:
+                return found
+        submodule = f"{module}.{name}"
+        return ModuleFound(submodule) if self.exists(submodule) else None
+
+    def _lazy(self, target: LazyTarget, seen: frozenset[str]) -> Found | None:
+        if not self.owns(target.module):
+            return Foreign(Ref(target.module, target.name))
+        if not target.name:
+            return ModuleFound(target.module) if self.exists(target.module) else self.resolve(target.module, seen)
+        return self.attribute(target.module, target.name, seen)
+
+    def _followed(self, ref: Ref, bound: Bound, seen: frozenset[str]) -> Found | None:
+        facts = bound.facts
+        if isinstance(facts, ImportFacts):
+            if self.owns(facts.path):
+                return self.resolve(facts.path, seen)
+            head, _, last = facts.path.rpartition(".")
+            return Foreign(Ref(facts.path, "") if facts.module or not head else Ref(head, last))
+        if isinstance(facts, ValueFacts) and facts.path is not None and self.owns(facts.path):
+            target = self.resolve(facts.path, seen)
+            if isinstance(target, ModuleFound) or (isinstance(target, Definition) and self._is_alias(ref, target)):
+                return target
+        return Definition(ref, bound)
+
+    @staticmethod
+    def _is_alias(ref: Ref, target: Definition) -> bool:
+        """Whether a name given the value of another is a second name for it, rather than a constant that equals it."""
+        if not isinstance(target.bound.facts, ValueFacts):
+            return True
+        return ref.qualname.rpartition(".")[0] == target.ref.qualname.rpartition(".")[0]
+
+    def resolve(self, path: str, seen: frozenset[str] = frozenset()) -> Found | None:
+        """What a dotted path leads to: the longest module that has the rest as attributes, else a module."""
+        if not self.owns(path):
+            head, _, last = path.rpartition(".")
+            return Foreign(Ref(head, last))
+        parts = path.split(".")
+        for cut in range(len(parts) - 1, 0, -1):
+            module = ".".join(parts[:cut])
+            if not self.exists(module):
+                continue
+            found = self.attribute(module, parts[cut], seen)
+            for part in parts[cut + 1 :]:
+                found = self._inside(found, part, seen)
+            if found is not None:
+                return found
+        return ModuleFound(path) if self.exists(path) else None
+
+    def _inside(self, found: Found | None, name: str, seen: frozenset[str]) -> Found | None:
+        if isinstance(found, ModuleFound):
+            return self.attribute(found.module, name, seen)
+        if isinstance(found, Definition) and isinstance(found.bound.facts, ClassFacts):
+            return self.member(found, name, seen)
+        return None
+
+    def member(self, owner: Definition, name: str, seen: frozenset[str] = frozenset()) -> Found | None:
+        """What a class's own body binds a name to."""
+        assert isinstance(owner.bound.facts, ClassFacts)
+        bound = owner.bound.facts.body.get(name)
+        ref = owner.ref.member(name)
+        if bound is None or str(ref) in seen:
+            return None
+        return self._followed(ref, bound, seen | {str(ref)})
+
+    # -- classes -------------------------------------------------------------------------------------------------
+
+    def bases(self, owner: Definition) -> tuple[Found | None, ...]:
+        """What a class's bases lead to, in order; None for an expression that names nothing."""
+        assert isinstance(owner.bound.facts, ClassFacts)
+        return tuple(self.resolve(b.path) if b.path else None for b in owner.bound.facts.bases)
+
+    def lineage(self, owner: Definition) -> tuple[Found | None, ...]:
+        """The class and all it descends from in the order of lookup, foreign bases included, ``object`` not.
+
+        Depth first with the last of several occurrences kept, which is Python's order for all but contrived diamonds.
+        """
+        order: list[Found | None] = []
+        stack: list[str] = []
+
+        def visit(current: Definition) -> None:
+            if str(current.ref) in stack:
+                return
+            stack.append(str(current.ref))
+            order.append(current)
+            for base in self.bases(current):
+                if isinstance(base, Definition) and isinstance(base.bound.facts, ClassFacts):
+                    visit(base)
+                else:
+                    order.append(base)
+            stack.pop()
+
+        visit(owner)
+        kept: list[Found | None] = []
+        for found in reversed(order):
+            if found is None or found not in kept:
+                kept.append(found)
+        return tuple(reversed(kept))
+
+    # -- optional packages ---------------------------------------------------------------------------------------
+
+    def packages(self, module: str, within: str) -> frozenset[str]:
+        """The foreign packages without which a module cannot be imported, as far as modules under `within` tell."""
+        if module not in self._packages:
+            self._packages[module] = frozenset()  # ends cycles
+            facts = self.module(module)
+            found: set[str] = set()
+            for path in facts.imports if facts is not None else ():
+                found |= self.packages_of(path, within)
+            self._packages[module] = frozenset(found)
+        return self._packages[module]
+
+    def packages_of(self, path: str, within: str) -> frozenset[str]:
+        """The foreign packages that an import of a dotted path needs."""
+        if not self.owns(path):
+            top = path.partition(".")[0]
+            return frozenset() if top in STANDARD_LIBRARY or not top else frozenset({top})
+        if path != within and not path.startswith(within + "."):
+            return frozenset()
+        found: frozenset[str] = frozenset()
+        parts = path.split(".")
+        for cut in range(within.count(".") + 2, len(parts) + 1):
+            module = ".".join(parts[:cut])
+            if self.exists(module):
+                found |= self.packages(module, within)
+        return found
