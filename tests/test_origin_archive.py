@@ -75,17 +75,8 @@ def refused(tmp_path: Path, content: bytes, name: str, limits: Limits = SMALL) -
     return caught.value.message
 
 
-BAD_NAMES = [
-    "../evil.py",
-    "a/../../evil.py",
-    "/etc/evil.py",
-    "a/..",
-    "..",
-    "C:/evil.py",
-    "c:evil.py",
-    "..\\e.py",
-    "\\\\h\\e",
-]
+BAD_NAMES = ["../evil.py", "a/../../evil.py", "/etc/evil.py", "a/..", "..", "C:/evil.py", "c:evil.py"]
+BAD_NAMES += ["..\\evil.py", "\\\\host\\evil.py", "a\\..\\..\\evil.py"]
 
 
 @pytest.mark.parametrize("name", BAD_NAMES)

@@ -15,7 +15,7 @@ from pathlib import Path
 from driftwatch.errors import InputError
 from driftwatch.snapshot.artifact_tree import folders_of, package_folder
 
-_SAFE = ("-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "-c", "core.quotePath=false")
+_SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
 _TIMEOUT = 120
 MAX_FILE = 64 << 20
 
@@ -90,7 +90,9 @@ class GitTree:
 
     def _run(self, *arguments: str, given: bytes = b"", missing: str | None = None) -> bytes:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
-        environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
+        environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+        # A partial clone's missing objects would be fetched by whatever program the repository's configuration names.
+        environment |= {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
         command = ["git", "--no-pager", *_SAFE, "-C", str(self._repository), *arguments]
         try:
             done = subprocess.run(

@@ -112,7 +112,7 @@ def _local(spec: str, release: str | None) -> Origin:
             raise UsageError(f"{spec!r} is not in a local repository", "clone it first: only git+file: URLs are read")
         path, at, ref = url2pathname(urlsplit(spec[4:]).path).rpartition("@")
         return FromGit(_folder(path if at else ref), ref if at else "HEAD", release)
-    if Path(spec).expanduser().is_dir():
+    if spec and Path(spec).expanduser().is_dir():
         return FromFolder(_folder(spec), release)
     path, at, ref = spec.rpartition("@")
     if at and ref and Path(path).expanduser().is_dir():

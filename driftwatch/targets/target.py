@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
 
 from driftwatch.errors import ConfigError, UsageError
 
@@ -24,7 +25,7 @@ else:
 
 INDEX = "index"
 DEFAULT_SNAPSHOTS = "snapshots"
-_KEYS = ("distribution", "module", "snapshots", "origin", "companions")
+_KEYS = ("distribution", "module", "since", "snapshots", "origin", "companions")
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _PACKAGE = Path(__file__).resolve().parent.parent
 _HERE = Path(__file__).resolve().parent
@@ -37,6 +38,7 @@ class Target:
     `module` is the import path of its public root. `snapshots` is the folder with its history. `origin` is the folder
     its releases are read from, None for the package index. `companions` are distributions that must be of the same
     version. `data` is the folder of what else is known about it (advisories, policy), None where there is none.
+    `since` is the oldest release that is watched, None for all.
     """
 
     distribution: str
@@ -45,6 +47,7 @@ class Target:
     origin: Path | None = None
     companions: tuple[str, ...] = ()
     data: Path | None = None
+    since: str | None = None
 
     @property
     def top(self) -> str:
@@ -110,6 +113,7 @@ def _target(mapping: Mapping[str, object], where: str, base: Path, snapshots: Pa
         origin=None if origin == INDEX else _folder(base / origin, f"{where}: origin = {origin!r}"),
         companions=_names(mapping, "companions", where),
         data=data,
+        since=_release(mapping, "since", where),
     )
 
 
@@ -120,6 +124,16 @@ def _text(mapping: Mapping[str, object], key: str, where: str, default: str | No
     if not isinstance(value, str) or (not value and key in mapping):
         raise ConfigError(f"{where}: {key} must be a text that is not empty")
     return value
+
+
+def _release(mapping: Mapping[str, object], key: str, where: str) -> str | None:
+    if key not in mapping:
+        return None
+    text = _text(mapping, key, where)
+    try:
+        return str(Version(text))
+    except InvalidVersion:
+        raise ConfigError(f"{where}: {key} = {text!r} is not a release") from None
 
 
 def _names(mapping: Mapping[str, object], key: str, where: str) -> tuple[str, ...]:
