@@ -70,6 +70,8 @@ class FunctionCode:
     entered: int = 0
     """How often it has been followed from a call."""
     summary: Summary | None = None
+    generator: bool | None = None
+    """Whether it yields, once somebody asked."""
 
     @property
     def is_private(self) -> bool:

@@ -16,7 +16,7 @@ from driftwatch.flow.containers import spread_into, subscript_of
 from driftwatch.flow.names import look_up
 from driftwatch.flow.run import Run, as_alternatives, dict_of, escape, settle
 from driftwatch.flow.state import DictContent, Entry, ListContent
-from driftwatch.flow.syntax import dotted_name
+from driftwatch.flow.syntax import children, dotted_name
 from driftwatch.flow.values import (
     FALSE,
     NOTHING,
@@ -45,7 +45,7 @@ def evaluate(run: Run, node: cst.CSTNode, *, callee: bool = False) -> Value:
         return read_attribute(run, node, callee=callee)
     handler = _HANDLERS.get(type(node))
     if handler is None:
-        for child in node.children:
+        for child in children(node):
             if isinstance(child, (cst.BaseExpression, cst.Arg, cst.Element)):
                 evaluate(run, child)
         return unknown(run.state.reach)

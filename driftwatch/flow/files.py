@@ -117,7 +117,10 @@ class Files:
 
     def matters(self, module: ModuleCode) -> bool:
         """Whether executing a module can tell anything about the library."""
-        return module.mentions_library or bool(self._interesting.get(module.path))
+        return self.may_matter(module.path)
+
+    def may_matter(self, path: str) -> bool:
+        return path in self._mentions or bool(self._interesting.get(path))
 
     def set_exports(self, path: str, names: set[str]) -> bool:
         """What a file exports that tells something about the library; whether that is news."""
@@ -127,29 +130,30 @@ class Files:
 
     def leads_to_library(self, importer: ModuleCode, item: Import) -> bool:
         """Whether an imported name tells something about the library."""
-        source = self.resolve(item.module, importer, item.level)
-        if source is not None and source is not importer and self.matters(source):
-            if item.name is None or item.name == "*":
-                return True
-            if source.executing:
-                return True
-            if item.name in self.exports(source):
+        path = self.resolve_path(item.module, importer, item.level)
+        if path is not None and path != importer.path and self.may_matter(path):
+            source = self.module(path)
+            if source is not None and (item.name in (None, "*") or source.executing or item.name in self.exports(source)):
                 return True
         if item.name is not None:
             name = f"{item.module}.{item.name}" if item.module else item.name
-            child = self.resolve(name, importer, item.level)
-            return child is not None and child is not importer and self.matters(child)
+            child = self.resolve_path(name, importer, item.level)
+            return child is not None and child != importer.path and self.may_matter(child)
         return False
 
     # -- imports ---------------------------------------------------------------------------------------------------
 
     def resolve(self, name: str, importer: ModuleCode, level: int = 0) -> ModuleCode | None:
         """The file that ``from <level dots><name> import ...`` in a module means."""
-        key = (name, str(PurePosixPath(importer.path).parent), level)
+        path = self.resolve_path(name, importer, level)
+        return None if path is None else self.module(path)
+
+    def resolve_path(self, name: str, importer: ModuleCode, level: int = 0) -> str | None:
+        """As `resolve`, without reading the file."""
+        key = (name, importer.path.rpartition("/")[0], level)
         if key not in self._resolved:
             self._resolved[key] = self._find(name, importer.path, level)
-        path = self._resolved[key]
-        return None if path is None else self.module(path)
+        return self._resolved[key]
 
     def submodule(self, module: ModuleCode, name: str) -> ModuleCode | None:
         """A submodule of a package, by its last name."""

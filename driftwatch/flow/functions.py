@@ -16,7 +16,7 @@ from driftwatch.flow.code import ClassCode, FunctionCode, Summary
 from driftwatch.flow.exceptions import FOREIGN
 from driftwatch.flow.run import MAX_DEPTH, Frame, Run, as_alternatives, settle
 from driftwatch.flow.state import DictContent, Entry, ListContent, State, join_states
-from driftwatch.flow.syntax import dotted_name, walk
+from driftwatch.flow.syntax import children, dotted_name, walk
 from driftwatch.flow.uses import Location, MethodDefinition, SubclassUse
 from driftwatch.flow.values import (
     NONE,
@@ -433,21 +433,27 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         rest = there.reach - returned.defined()
         value = join(value, join(returned.within(there.reach), unknown(rest)))
         end = join_states(end, there)
-    if is_generator(node):
+    if is_generator(function):
         return unknown(start), end if end is not None else State(start, {}, state.heap)
     run.world.leave(run, frame, end)
     return value, end
 
 
-def is_generator(node: cst.FunctionDef) -> bool:
+def is_generator(function: FunctionCode) -> bool:
     """Whether a function's own body yields."""
-    stack: list[cst.CSTNode] = [node.body]
+    if function.generator is None:
+        function.generator = isinstance(function.node, cst.FunctionDef) and _yields(function.node.body)
+    return function.generator
+
+
+def _yields(node: cst.CSTNode) -> bool:
+    stack: list[cst.CSTNode] = [node]
     while stack:
         current = stack.pop()
         if isinstance(current, cst.Yield):
             return True
         if not isinstance(current, (cst.FunctionDef, cst.Lambda, cst.ClassDef)):
-            stack.extend(current.children)
+            stack.extend(children(current))
     return False
 
 

@@ -155,11 +155,11 @@ class _OneLibrary:
         for piece in module.survey.pieces:
             for item in piece.imports:
                 if item.name is None or item.name == "*":
-                    if self.files.resolve(item.module, module, item.level) is source:
+                    if self.files.resolve_path(item.module, module, item.level) == source.path:
                         return True
                 elif item.name in names:
-                    if self.files.resolve(item.module, module, item.level) is source:
+                    if self.files.resolve_path(item.module, module, item.level) == source.path:
                         return True
-                elif self.files.resolve(f"{item.module}.{item.name}", module, item.level) is source:
+                elif self.files.resolve_path(f"{item.module}.{item.name}", module, item.level) == source.path:
                     return True
         return False
