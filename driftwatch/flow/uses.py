@@ -101,17 +101,23 @@ class Use:
     trace: tuple[Step, ...]
 
 
+IMPORT_ERRORS = ("AssertionError", "AttributeError", "NameError", "OSError", "RuntimeError", "TypeError", "ValueError")
+"""What importing a library may raise besides ImportError, as libraries really do."""
+
+
 @dataclass(frozen=True, slots=True)
 class ImportUse(Use):
     """``import module`` (`name` None) or ``from module import name``, in whatever form it is written.
 
     `checks_only` says that the ``try`` round it holds nothing but imports and tests of what they brought.
+    `survives` are those of `IMPORT_ERRORS` that a handler here takes; None when it was not looked at.
     """
 
     module: str
     name: str | None
     bound: str | None = None
     checks_only: bool = False
+    survives: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
