@@ -146,7 +146,7 @@ def test_objects_that_are_not_there_are_not_fetched(repository: Path, tmp_path: 
     git(repository, "config", "core.repositoryFormatVersion", "1")
     git(repository, "config", "extensions.partialClone", "origin")
     git(repository, "config", "protocol.ext.allow", "always")
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="lacks an object of HEAD"):
         opened(f"{repository}@HEAD", tmp_path)
     assert not proof.exists()
 
