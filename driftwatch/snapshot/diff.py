@@ -1,0 +1,503 @@
+"""Two releases -> the changes of the API between them, graded by what they do to callers.
+
+Enters: snapshots, or the history of all releases. Leaves: changes as data, in a total order; nothing is rendered here.
+A name that only happens to be importable (`torch`, `Optional`) and a name's private members are no API: they are left
+out. The same change seen under several names is reported once, under the name callers use (the shortest), with the
+others beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from enum import Enum
+
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model import Binding, Parameter, ParameterKind, Ref, Signature, Snapshot, Symbol, SymbolKind
+
+
+class Grade(str, Enum):
+    """What a change does to code that was right before it."""
+
+    BREAKING = "breaking"
+    """Some call, import or subclass that was right fails."""
+    RISKY = "risky"
+    """Nothing fails, but some call means something else."""
+    COMPATIBLE = "compatible"
+    """All that was right stays right."""
+    INFORMATIONAL = "informational"
+    """Nothing changes for a caller yet."""
+
+
+class ChangeKind(str, Enum):
+    SYMBOL_ADDED = "symbol-added"
+    SYMBOL_REMOVED = "symbol-removed"
+    SYMBOL_MOVED = "symbol-moved"
+    """The same name now leads to a definition elsewhere."""
+    KIND_CHANGED = "kind-changed"
+    PARAMETER_ADDED = "parameter-added"
+    """Breaking when it is required, or stands before an old one and so takes its positional argument."""
+    PARAMETER_REMOVED = "parameter-removed"
+    PARAMETER_RENAMED = "parameter-renamed"
+    PARAMETER_MOVED = "parameter-moved"
+    """It has changed its place among the other parameters."""
+    PARAMETER_KIND_CHANGED = "parameter-kind-changed"
+    BECAME_REQUIRED = "became-required"
+    BECAME_OPTIONAL = "became-optional"
+    DEFAULT_CHANGED = "default-changed"
+    SIGNATURE_LOST = "signature-lost"
+    """What it takes cannot be told any more."""
+    SIGNATURE_FOUND = "signature-found"
+    RETURNS_CHANGED = "returns-changed"
+    BINDING_CHANGED = "binding-changed"
+    VALUE_CHANGED = "value-changed"
+    BASES_CHANGED = "bases-changed"
+    BECAME_ABSTRACT = "became-abstract"
+    BECAME_CONCRETE = "became-concrete"
+    DEPRECATED = "deprecated"
+    UNDEPRECATED = "undeprecated"
+    KEYWORD_ADDED = "keyword-added"
+    """A keyword beside the parameters, that a decorator accepts."""
+    KEYWORD_REMOVED = "keyword-removed"
+    REQUIRES_CHANGED = "requires-changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of one symbol.
+
+    `before` and `after` are short source text: a parameter, a value, a list of bases. `also` are the further names
+    under which the same change is seen.
+    """
+
+    ref: Ref
+    kind: ChangeKind
+    grade: Grade
+    parameter: str | None = None
+    before: str | None = None
+    after: str | None = None
+    also: tuple[Ref, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DatedChange:
+    """A change and the releases between which it happened; `older` is None for the first appearance."""
+
+    change: Change
+    older: str | None
+    newer: str
+
+
+def diff(old: Snapshot, new: Snapshot) -> tuple[Change, ...]:
+    """The API changes from one release to another, breaking ones first."""
+    before, after = _api(old.symbols), _api(new.symbols)
+    found: dict[tuple[object, ...], list[Change]] = {}
+    for ref in sorted(before.keys() | after.keys()):
+        if _owner_differs(ref, before, after):
+            continue
+        for change in compare(before.get(ref), after.get(ref)):
+            found.setdefault(_identity(change, before, after), []).append(change)
+    changes = (_with_new_home(_together(same), before, after) for same in found.values())
+    return tuple(sorted(changes, key=_order))
+
+
+def compare(old: Symbol | None, new: Symbol | None) -> tuple[Change, ...]:
+    """The changes of one symbol between two states; None where it is absent."""
+    if old is None or new is None:
+        symbol = old or new
+        if symbol is None:
+            return ()
+        if old is None:
+            return (Change(symbol.ref, ChangeKind.SYMBOL_ADDED, _grade_of_new(symbol), after=summary(symbol)),)
+        return (Change(symbol.ref, ChangeKind.SYMBOL_REMOVED, Grade.BREAKING, before=summary(symbol)),)
+    return tuple(_changes(old, new))
+
+
+def changes_of(history: History, ref: Ref) -> tuple[DatedChange, ...]:
+    """What happened to one symbol, release by release, oldest first; members of a class included."""
+    refs = [ref, *(r for r in history.epochs if _is_inside(r, ref) and not _is_private(r))]
+    dated: list[tuple[int, DatedChange]] = []
+    for each in refs:
+        dated.extend(_life(history, each, history.present(ref) if each != ref else history.timeline.all))
+    dated.sort(key=lambda item: (item[0], _order(item[1].change)))
+    return tuple(change for _, change in dated)
+
+
+def summary(symbol: Symbol) -> str:
+    """A symbol in one line: its kind, and what it takes or is worth."""
+    if symbol.kind is SymbolKind.ATTRIBUTE and symbol.value is not None:
+        return f"= {symbol.value}"
+    if symbol.signature is not None and symbol.kind is not SymbolKind.PROPERTY:
+        return signature_text(symbol.signature)
+    return symbol.kind.value
+
+
+def signature_text(signature: Signature) -> str:
+    """A signature as Python writes it, without annotations."""
+    parts: list[str] = []
+    previous: ParameterKind | None = None
+    for parameter in signature.parameters:
+        if previous is ParameterKind.POSITIONAL_ONLY and parameter.kind is not previous:
+            parts.append("/")
+        if parameter.kind is ParameterKind.KEYWORD_ONLY and previous not in (
+            ParameterKind.KEYWORD_ONLY,
+            ParameterKind.VAR_POSITIONAL,
+        ):
+            parts.append("*")
+        parts.append(_parameter_text(parameter))
+        previous = parameter.kind
+    if previous is ParameterKind.POSITIONAL_ONLY:
+        parts.append("/")
+    return f"({', '.join(parts)})"
+
+
+# -- which symbols are API -------------------------------------------------------------------------------------------
+
+
+def is_foreign(symbol: Symbol) -> bool:
+    """Whether a name is another distribution's, and importable from here by accident."""
+    if symbol.definition is None:
+        return False
+    return symbol.definition.module.partition(".")[0] != symbol.ref.module.partition(".")[0]
+
+
+def _api(symbols: Mapping[Ref, Symbol]) -> dict[Ref, Symbol]:
+    roots = {ref.module for ref in symbols if not ref.qualname}
+    return {
+        ref: symbol
+        for ref, symbol in symbols.items()
+        if ref.module in roots and not _is_private(ref) and not is_foreign(symbol)
+    }
+
+
+def _is_private(ref: Ref) -> bool:
+    parts = [*ref.module.split("."), *ref.qualname.split(".")]
+    return any(part.startswith("_") and not part.endswith("__") for part in parts if part)
+
+
+def _is_inside(ref: Ref, owner: Ref) -> bool:
+    if ref.module != owner.module:
+        return False
+    return bool(owner.qualname) and ref.qualname.startswith(owner.qualname + ".")
+
+
+def _owner_differs(ref: Ref, before: Mapping[Ref, Symbol], after: Mapping[Ref, Symbol]) -> bool:
+    """Whether the change of the owner already says that the member came or went."""
+    head = ref.qualname.rpartition(".")[0]
+    owners = [Ref(ref.module, head)] if head else []
+    if ref.qualname:
+        owners.append(Ref(ref.module, ""))
+    return any((owner in before) != (owner in after) for owner in owners)
+
+
+# -- one symbol ------------------------------------------------------------------------------------------------------
+
+
+def _changes(old: Symbol, new: Symbol) -> Iterator[Change]:
+    ref = new.ref
+    if old.kind is not new.kind:
+        yield Change(
+            ref, ChangeKind.KIND_CHANGED, Grade.BREAKING, before=old.kind.value, after=new.kind.value
+        )
+    else:
+        yield from _signature_changes(ref, old, new)
+        yield from _class_changes(ref, old, new)
+        if new.kind is SymbolKind.ATTRIBUTE and old.value != new.value and old.value is not None:
+            yield Change(ref, ChangeKind.VALUE_CHANGED, Grade.RISKY, before=old.value, after=new.value)
+    if old.abstract != new.abstract:
+        kind = ChangeKind.BECAME_ABSTRACT if new.abstract else ChangeKind.BECAME_CONCRETE
+        yield Change(ref, kind, Grade.BREAKING if new.abstract else Grade.COMPATIBLE)
+    if new.deprecated is not None and old.deprecated is None:
+        yield Change(ref, ChangeKind.DEPRECATED, Grade.INFORMATIONAL, after=new.deprecated.message)
+    elif old.deprecated is not None and new.deprecated is None:
+        yield Change(ref, ChangeKind.UNDEPRECATED, Grade.INFORMATIONAL, before=old.deprecated.message)
+    if old.requires != new.requires:
+        grade = Grade.RISKY if set(new.requires) - set(old.requires) else Grade.COMPATIBLE
+        yield Change(
+            ref, ChangeKind.REQUIRES_CHANGED, grade, before=_listed(old.requires), after=_listed(new.requires)
+        )
+    if old.definition != new.definition and (old.definition or new.definition):
+        yield Change(
+            ref,
+            ChangeKind.SYMBOL_MOVED,
+            Grade.INFORMATIONAL,
+            before=str(old.definition or old.ref),
+            after=str(new.definition or new.ref),
+        )
+
+
+def _class_changes(ref: Ref, old: Symbol, new: Symbol) -> Iterator[Change]:
+    if old.bases != new.bases:
+        lost = set(old.bases) - set(new.bases)
+        yield Change(
+            ref,
+            ChangeKind.BASES_CHANGED,
+            Grade.RISKY if lost else Grade.COMPATIBLE,
+            before=_listed(old.bases),
+            after=_listed(new.bases),
+        )
+    if old.binding is not new.binding:
+        fields = {old.binding, new.binding} <= {None, Binding.INSTANCE} and new.kind is SymbolKind.ATTRIBUTE
+        grade = Grade.BREAKING
+        if fields:
+            grade = Grade.COMPATIBLE if new.binding is None else Grade.RISKY
+        yield Change(
+            ref,
+            ChangeKind.BINDING_CHANGED,
+            grade,
+            before=old.binding.value if old.binding else "class" if fields else None,
+            after=new.binding.value if new.binding else "class" if fields else None,
+        )
+
+
+def _signature_changes(ref: Ref, old: Symbol, new: Symbol) -> Iterator[Change]:
+    if old.signature is None or new.signature is None:
+        if old.signature is not None:
+            yield Change(ref, ChangeKind.SIGNATURE_LOST, Grade.INFORMATIONAL, before=signature_text(old.signature))
+        elif new.signature is not None:
+            yield Change(ref, ChangeKind.SIGNATURE_FOUND, Grade.INFORMATIONAL, after=signature_text(new.signature))
+        return
+    yield from parameter_changes(ref, old.signature, new.signature)
+    if old.signature.returns != new.signature.returns:
+        yield Change(
+            ref,
+            ChangeKind.RETURNS_CHANGED,
+            Grade.INFORMATIONAL,
+            before=old.signature.returns,
+            after=new.signature.returns,
+        )
+
+
+# -- signatures ------------------------------------------------------------------------------------------------------
+
+_POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
+_NAMED = (ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY)
+_VARIADIC = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
+
+
+def parameter_changes(ref: Ref, old: Signature, new: Signature) -> Iterator[Change]:
+    """The changes of what a callable takes, parameter by parameter."""
+    renamed = _renamed(old, new)
+    before = {renamed.get(p.name, p.name): p for p in old.parameters}
+    after = {p.name: p for p in new.parameters}
+    displacing = _displacing(old, new, renamed)
+    for name, parameter in before.items():
+        current = after.get(name)
+        if current is None:
+            yield Change(
+                ref,
+                ChangeKind.PARAMETER_REMOVED,
+                _grade_of_removal(parameter, new),
+                parameter.name,
+                before=_parameter_text(parameter),
+            )
+            continue
+        if parameter.name != name:
+            positional_only = ParameterKind.POSITIONAL_ONLY in (parameter.kind, current.kind)
+            variadic = parameter.kind in _VARIADIC
+            grade = Grade.COMPATIBLE if positional_only or variadic else Grade.BREAKING
+            if parameter.name in new.extra_keywords:
+                grade = Grade.COMPATIBLE
+            yield Change(
+                ref, ChangeKind.PARAMETER_RENAMED, grade, parameter.name, before=parameter.name, after=name
+            )
+        yield from _parameter_change(ref, parameter, current)
+    for name, parameter in after.items():
+        if name not in before:
+            yield Change(
+                ref,
+                ChangeKind.PARAMETER_ADDED,
+                _grade_of_addition(parameter, name in displacing, old),
+                name,
+                after=_parameter_text(parameter),
+            )
+    for name, (was, now) in _moved(old, new, renamed).items():
+        yield Change(
+            ref, ChangeKind.PARAMETER_MOVED, Grade.BREAKING, name, f"position {was + 1}", f"position {now + 1}"
+        )
+    for keyword in sorted(set(new.extra_keywords) - set(old.extra_keywords) - {p.name for p in old.parameters}):
+        yield Change(ref, ChangeKind.KEYWORD_ADDED, Grade.COMPATIBLE, keyword, after=keyword)
+    for keyword in sorted(set(old.extra_keywords) - set(new.extra_keywords) - {p.name for p in new.parameters}):
+        yield Change(ref, ChangeKind.KEYWORD_REMOVED, Grade.BREAKING, keyword, before=keyword)
+
+
+def _parameter_change(ref: Ref, old: Parameter, new: Parameter) -> Iterator[Change]:
+    if old.kind is not new.kind:
+        narrower = (old.kind in _POSITIONAL and new.kind not in _POSITIONAL) or (
+            old.kind in _NAMED and new.kind not in _NAMED
+        )
+        grade = Grade.BREAKING if narrower else Grade.COMPATIBLE
+        yield Change(
+            ref, ChangeKind.PARAMETER_KIND_CHANGED, grade, new.name, before=old.kind.value, after=new.kind.value
+        )
+    if old.required and not new.required:
+        yield Change(ref, ChangeKind.BECAME_OPTIONAL, Grade.COMPATIBLE, new.name, after=_parameter_text(new))
+    elif new.required and not old.required:
+        yield Change(ref, ChangeKind.BECAME_REQUIRED, Grade.BREAKING, new.name, before=_parameter_text(old))
+    elif old.default != new.default:
+        yield Change(
+            ref, ChangeKind.DEFAULT_CHANGED, Grade.RISKY, new.name, before=old.default, after=new.default
+        )
+
+
+def _renamed(old: Signature, new: Signature) -> dict[str, str]:
+    """Old names whose parameter goes on under a new one: same position and kind, same default and annotation.
+
+    Counted as renamed only where nothing else came or went between its neighbours, so that a parameter replaced by
+    another is a removal and an addition.
+    """
+    if len(old.parameters) != len(new.parameters):
+        return {p.name: n.name for p, n in _variadic_pairs(old, new)}
+    gone = {p.name for p in old.parameters} - {p.name for p in new.parameters}
+    come = {p.name for p in new.parameters} - {p.name for p in old.parameters}
+    renamed: dict[str, str] = {}
+    for a, b in zip(old.parameters, new.parameters, strict=True):
+        if a.name in gone and b.name in come and a.kind is b.kind and a.default == b.default:
+            if a.annotation == b.annotation or a.annotation is None or b.annotation is None:
+                renamed[a.name] = b.name
+    return renamed
+
+
+def _variadic_pairs(old: Signature, new: Signature) -> Iterator[tuple[Parameter, Parameter]]:
+    for kind in _VARIADIC:
+        a = [p for p in old.parameters if p.kind is kind]
+        b = [p for p in new.parameters if p.kind is kind]
+        if a and b and a[0].name != b[0].name:
+            yield a[0], b[0]
+
+
+def _moved(old: Signature, new: Signature, renamed: Mapping[str, str]) -> dict[str, tuple[int, int]]:
+    """Positional parameters that have changed their order among those that stay: old and new position."""
+    before = [renamed.get(p.name, p.name) for p in old.parameters if p.kind in _POSITIONAL]
+    after = [p.name for p in new.parameters if p.kind in _POSITIONAL]
+    kept = [name for name in before if name in after]
+    settled: set[str] = set()
+    for block in SequenceMatcher(None, kept, [n for n in after if n in before], autojunk=False).get_matching_blocks():
+        settled.update(kept[block.a : block.a + block.size])
+    return {name: (before.index(name), after.index(name)) for name in kept if name not in settled}
+
+
+def _displacing(old: Signature, new: Signature, renamed: Mapping[str, str]) -> set[str]:
+    """New positional parameters that stand before an old one, so that a positional argument lands elsewhere."""
+    before = {renamed.get(p.name, p.name) for p in old.parameters if p.kind in _POSITIONAL}
+    after = [p.name for p in new.parameters if p.kind in _POSITIONAL]
+    last = max((i for i, name in enumerate(after) if name in before), default=-1)
+    return {name for name in after[:last] if name not in before}
+
+
+def _grade_of_removal(parameter: Parameter, new: Signature) -> Grade:
+    if parameter.kind in _VARIADIC:
+        return Grade.BREAKING
+    takes_any = any(p.kind is ParameterKind.VAR_KEYWORD for p in new.parameters)
+    if parameter.kind is ParameterKind.KEYWORD_ONLY and (takes_any or parameter.name in new.extra_keywords):
+        return Grade.RISKY
+    return Grade.RISKY if takes_any and parameter.kind in _NAMED else Grade.BREAKING
+
+
+def _grade_of_addition(parameter: Parameter, displaces: bool, old: Signature) -> Grade:
+    if parameter.required or displaces:
+        return Grade.BREAKING
+    if any(p.kind is ParameterKind.VAR_KEYWORD for p in old.parameters) and parameter.kind in _NAMED:
+        # What went into **kwargs is taken out of it now.
+        return Grade.RISKY
+    return Grade.COMPATIBLE
+
+
+def _grade_of_new(symbol: Symbol) -> Grade:
+    return Grade.BREAKING if symbol.abstract else Grade.COMPATIBLE
+
+
+# -- text and order --------------------------------------------------------------------------------------------------
+
+
+def _parameter_text(parameter: Parameter) -> str:
+    stars = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    default = f"={parameter.default}" if parameter.default is not None else ""
+    return f"{stars}{parameter.name}{default}"
+
+
+def _listed(texts: Iterable[str]) -> str | None:
+    return ", ".join(texts) or None
+
+
+_GRADES = list(Grade)
+
+
+def _order(change: Change) -> tuple[object, ...]:
+    return (
+        _GRADES.index(change.grade),
+        change.ref,
+        list(ChangeKind).index(change.kind),
+        change.parameter or "",
+        change.before or "",
+        change.after or "",
+    )
+
+
+def _identity(
+    change: Change, before: Mapping[Ref, Symbol], after: Mapping[Ref, Symbol]
+) -> tuple[object, ...]:
+    """What makes two changes one: the same thing happening to the same definition."""
+    old, new = before.get(change.ref), after.get(change.ref)
+    if change.kind in (ChangeKind.SYMBOL_ADDED, ChangeKind.SYMBOL_REMOVED, ChangeKind.SYMBOL_MOVED):
+        # A name that goes is gone for whoever imports it, whether or not its definition stays.
+        symbol = old or new
+        assert symbol is not None
+        if change.kind is not ChangeKind.SYMBOL_MOVED and _definition_goes_too(symbol, before, after):
+            return (symbol.definition or symbol.ref, change.kind)
+        return (change.ref, change.kind)
+    assert old is not None and new is not None
+    target = (old.definition or old.ref, new.definition or new.ref)
+    return (target, change.kind, change.parameter, change.before, change.after)
+
+
+def _with_new_home(change: Change, before: Mapping[Ref, Symbol], after: Mapping[Ref, Symbol]) -> Change:
+    """A removed name with the one under which the same thing can still be had, if there is one."""
+    if change.kind is not ChangeKind.SYMBOL_REMOVED:
+        return change
+    definition = before[change.ref].definition or change.ref
+    return replace(change, after=str(definition)) if definition in after else change
+
+
+def _definition_goes_too(symbol: Symbol, before: Mapping[Ref, Symbol], after: Mapping[Ref, Symbol]) -> bool:
+    definition = symbol.definition or symbol.ref
+    return (definition in before) != (definition in after)
+
+
+def _together(same: Sequence[Change]) -> Change:
+    """One change out of the same change under several names: the shortest module path is the one people use."""
+    ordered = sorted(same, key=lambda c: (c.ref.module.count("."), c.ref))
+    first = ordered[0]
+    return Change(
+        first.ref,
+        first.kind,
+        first.grade,
+        first.parameter,
+        first.before,
+        first.after,
+        tuple(c.ref for c in ordered[1:]),
+    )
+
+
+# -- history ---------------------------------------------------------------------------------------------------------
+
+
+def _life(history: History, ref: Ref, asked: ReleaseSet) -> Iterator[tuple[int, DatedChange]]:
+    """The changes of one reference along the timeline, within the releases that are asked about."""
+    states: list[Symbol | None] = [None] * len(history.timeline)
+    for epoch in history.of(ref):
+        for index in epoch.releases.indices():
+            states[index] = epoch.symbol
+    considered = [i for i in range(len(states)) if asked != EMPTY and asked.mask >> i & 1]
+    older: int | None = None
+    for index in considered:
+        previous = states[older] if older is not None else None
+        if previous is not None or states[index] is not None:
+            first = older is None or (previous is None and not any(states[:index]))
+            for change in compare(previous, states[index]):
+                name = None if first or older is None else history.timeline.versions[older]
+                if not (older is None and ref.qualname.count(".") and asked != history.timeline.all):
+                    yield index, DatedChange(change, name, history.timeline.versions[index])
+        older = index
