@@ -114,6 +114,7 @@ def order(finding: Finding) -> tuple[object, ...]:
     return (
         finding.location,
         finding.code,
+        finding.name,
         finding.distribution,
         finding.symbol,
         finding.parameter or "",
@@ -136,6 +137,7 @@ def _subject(verdict: Verdict) -> tuple[str, ...]:
     """What a verdict is about, but for the place within the file."""
     return (
         verdict.code,
+        verdict.name,
         verdict.distribution,
         verdict.location.path,
         verdict.symbol,

@@ -23,6 +23,7 @@ from driftwatch.flow.source import SourceError, decode
 from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, Unresolved
 from driftwatch.releases import ReleaseSet, Timeline, union
 from driftwatch.rules import RULES, apply
+from driftwatch.rules.advisories import load
 from driftwatch.rules.rule import Context, Rule
 from driftwatch.snapshot.history import History
 from driftwatch.suppress import Decisions, Idle, Suppressed, matches, read_baseline, sift
@@ -156,7 +157,14 @@ def scan(request: ScanRequest) -> ScanResult:
 
     roots, unlisted = find_roots(request.paths, base=base, exclude=config.exclude, exclude_from=config.folder)
     checked = {name: _checked_range(history, request, roots) for name, history in histories.items()}
-    contexts = {name: Context(history, checked[name].releases) for name, history in histories.items()}
+    contexts = {
+        target.history.distribution: Context(
+            target.history,
+            checked[target.history.distribution].releases,
+            load(target.data, target.history.timeline),
+        )
+        for target in request.targets
+    }
     verdicts: list[Verdict] = []
     unresolved: list[Unresolved] = []
     diagnostics = list(unlisted)

@@ -7,13 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from driftwatch.findings import Verdict
 from driftwatch.flow.uses import Use
 from driftwatch.rules import (
+    advisory,
+    changed_constant,
+    changed_default,
+    deprecated,
     missing_argument,
     missing_member,
     missing_module,
     missing_name,
+    narrow_import_guard,
     shifted_positional,
+    subclass_contract,
     too_many_positional,
     unknown_keyword,
+    unsafe_signature_probe,
 )
 from driftwatch.rules.rule import Context, Rule
 
@@ -25,6 +32,13 @@ RULES: tuple[Rule, ...] = (
     missing_name.RULE,
     missing_module.RULE,
     missing_member.RULE,
+    deprecated.RULE,
+    subclass_contract.RULE,
+    changed_constant.RULE,
+    changed_default.RULE,
+    advisory.RULE,
+    narrow_import_guard.RULE,
+    unsafe_signature_probe.RULE,
 )
 """Every rule, in the order of their codes."""
 

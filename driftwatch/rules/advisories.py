@@ -1,25 +1,50 @@
 """Facts about a library that no signature shows, as data that its target brings.
 
-Enters: plain tables, as read from TOML. Leaves: frozen advisories, validated; a mistake in the data is a `ConfigError`
-that names the entry.
+Enters: ``advisories.toml`` in a target's folder. Leaves: a frozen `Knowledge`, validated in full; a mistake in the data
+is a `ConfigError` that names the entry.
+
+An ``[[advisory]]`` is behaviour that drifts under an unchanged signature: a symbol, releases, what to say, evidence,
+and conditions over the call. All of its ``[[advisory.when]]`` must hold; each names a parameter and holds when any of
+what it lists does: ``omitted``, ``passed``, ``none``, ``equals``, ``differs``, ``by-position``. An
+``[[import-failure]]`` is what importing a module may raise other than ImportError.
 """
 
 from __future__ import annotations
 
+import builtins
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from driftwatch.errors import ConfigError, UsageError
 from driftwatch.findings import Severity
 from driftwatch.flow.uses import Constant
-from driftwatch.releases import ReleaseSet
+from driftwatch.releases import ReleaseSet, Timeline
 from driftwatch.snapshot.model import Ref
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FILE = "advisories.toml"
+_FLAGS = ("omitted", "passed", "none", "by-position")
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What must be known of a parameter's argument: omitted, passed, or its value among (or none of) these."""
+    """What must be known of a parameter's argument; any one of these is enough.
+
+    `omitted`: nothing is passed. `passed`: something is. `by_position`: it is, by position. `equals`: a literal among
+    these. `differs`: a literal that is none of these.
+    """
 
     parameter: str
-    omitted: bool | None = None
+    omitted: bool = False
+    passed: bool = False
+    by_position: bool = False
     equals: tuple[Constant, ...] = ()
     differs: tuple[Constant, ...] = ()
 
@@ -48,3 +73,135 @@ class ImportFailure:
     releases: ReleaseSet
     when: str
     evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """All that a target brings beside its snapshots."""
+
+    advisories: tuple[Advisory, ...] = ()
+    import_failures: tuple[ImportFailure, ...] = ()
+
+
+def load(folder: Path | None, timeline: Timeline) -> Knowledge:
+    """What the file in a target's folder says; nothing where there is none."""
+    path = folder / FILE if folder is not None else None
+    if path is None or not path.is_file():
+        return Knowledge()
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from None
+    return knowledge(data, timeline, str(path))
+
+
+def knowledge(data: Mapping[str, Any], timeline: Timeline, where: str) -> Knowledge:
+    """Tables as read from TOML, checked."""
+    _keys(data, ("advisory", "import-failure"), where)
+    found = Knowledge(
+        tuple(_advisory(entry, timeline, where) for entry in _tables(data, "advisory", where)),
+        tuple(_import_failure(entry, timeline, where) for entry in _tables(data, "import-failure", where)),
+    )
+    ids = [each.id for each in found.advisories] + [each.id for each in found.import_failures]
+    twice = next((name for name in ids if ids.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"{where}: there are two entries {twice!r}")
+    return found
+
+
+def _advisory(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Advisory:
+    name = _text(entry, "id", where)
+    where = f"{where}: {name}"
+    _keys(entry, ("id", "symbol", "releases", "message", "hint", "severity", "evidence", "when"), where)
+    severity = _text(entry, "severity", where)
+    if severity not in {each.value for each in Severity}:
+        raise ConfigError(f"{where}: severity {severity!r} is none of error, warning, note")
+    return Advisory(
+        id=name,
+        symbol=Ref.parse(_text(entry, "symbol", where)),
+        releases=_releases(entry, timeline, where),
+        message=_text(entry, "message", where),
+        hint=_text(entry, "hint", where),
+        severity=Severity(severity),
+        evidence=_evidence(entry, where),
+        conditions=tuple(_condition(each, where) for each in _tables(entry, "when", where)),
+    )
+
+
+def _condition(entry: Mapping[str, Any], where: str) -> Condition:
+    _keys(entry, ("parameter", "equals", "differs", *_FLAGS), where)
+    for flag in _FLAGS:
+        if flag in entry and entry[flag] is not True:
+            raise ConfigError(f"{where}: {flag} can only be true")
+    none: tuple[Constant, ...] = (None,) if "none" in entry else ()
+    condition = Condition(
+        _text(entry, "parameter", where),
+        omitted="omitted" in entry,
+        passed="passed" in entry,
+        by_position="by-position" in entry,
+        equals=none + _constants(entry, "equals", where),
+        differs=_constants(entry, "differs", where),
+    )
+    if len(entry) == 1:
+        raise ConfigError(f"{where}: the condition on {condition.parameter!r} says nothing")
+    return condition
+
+
+def _import_failure(entry: Mapping[str, Any], timeline: Timeline, where: str) -> ImportFailure:
+    name = _text(entry, "id", where)
+    where = f"{where}: {name}"
+    _keys(entry, ("id", "module", "exception", "releases", "when", "evidence"), where)
+    exception = _text(entry, "exception", where)
+    kind = getattr(builtins, exception, None)
+    if not isinstance(kind, type) or not issubclass(kind, Exception) or issubclass(kind, ImportError):
+        raise ConfigError(f"{where}: {exception!r} is no exception of Python's other than ImportError")
+    return ImportFailure(
+        name,
+        _text(entry, "module", where),
+        exception,
+        _releases(entry, timeline, where),
+        _text(entry, "when", where),
+        _evidence(entry, where),
+    )
+
+
+def _releases(entry: Mapping[str, Any], timeline: Timeline, where: str) -> ReleaseSet:
+    specifier = _text(entry, "releases", where)
+    try:
+        return timeline.matching("" if specifier == "all" else specifier)
+    except UsageError as error:
+        raise ConfigError(f"{where}: {error.message}", error.hint) from None
+
+
+def _evidence(entry: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    value = entry.get("evidence")
+    if not isinstance(value, list) or not value or not all(isinstance(item, str) and item for item in value):
+        raise ConfigError(f"{where}: evidence must be a list of at least one reference")
+    return tuple(value)
+
+
+def _constants(entry: Mapping[str, Any], key: str, where: str) -> tuple[Constant, ...]:
+    value = entry.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, (bool, int, float, str)) for item in value):
+        raise ConfigError(f"{where}: {key} must be a list of numbers, texts and booleans")
+    return tuple(value)
+
+
+def _tables(data: Mapping[str, Any], key: str, where: str) -> list[Mapping[str, Any]]:
+    value = data.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise ConfigError(f"{where}: {key} must be an array of tables")
+    return value
+
+
+def _text(entry: Mapping[str, Any], key: str, where: str) -> str:
+    value = entry.get(key)
+    if not isinstance(value, str) or not value:
+        raise ConfigError(f"{where}: an entry lacks the text {key!r}")
+    return value
+
+
+def _keys(entry: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    strange = next((key for key in entry if key not in known), None)
+    if strange is not None:
+        raise ConfigError(f"{where}: unknown key {strange!r}", f"known are {', '.join(known)}")

@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, Protocol
 
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.history import History, Lookup
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model import Binding, Ref, Symbol, SymbolKind
 
 
 class _AnyTuple(NamedTuple):
@@ -69,22 +69,50 @@ def same_class(history: History, cls: Ref, release: ReleaseSet) -> set[Ref]:
 
 
 def look_up(history: History, cls: Ref, name: str, releases: ReleaseSet, *, instance: bool) -> Lookup:
-    """As `History.member`, with what Python's own bases bring and what a ``__getattr__`` may answer."""
+    """As `History.member`, with what Python's own bases bring, and what only instances have.
+
+    A class that is open, or that answers for names in a ``__getattr__``, may have any.
+    """
     found = history.member(cls, name, releases)
-    absent = releases - found.present - found.unknown
-    if not absent:
-        return found
     present, unknown = found.present, found.unknown
-    for i in absent.indices():
+    if not instance:
+        present -= _only_on_instances(history, cls, name, present)
+    for i in (releases - present - unknown).indices():
         one = ReleaseSet(1 << i)
         order, _ = history.lineage(cls, one)
         if _from_standard_base(history, order, name, one, instance):
             present |= one
-        elif instance and any(
-            one <= history.present(base.member(hook)) for base in order for hook in ("__getattr__", "__getattribute__")
-        ):
+        elif _answers_for_any(history, order, one, instance):
             unknown |= one
     return Lookup(present, unknown)
+
+
+def _only_on_instances(history: History, cls: Ref, name: str, releases: ReleaseSet) -> ReleaseSet:
+    """Where the member is an attribute that methods or a dataclass set on instances, and the class has none itself."""
+    result = EMPTY
+    for ref, epoch in history.member_epochs(cls, name, releases):
+        if not _is_instance_attribute(epoch.symbol):
+            continue
+        for i in epoch.releases.indices():
+            one = ReleaseSet(1 << i)
+            order, _ = history.lineage(cls, one)
+            others = (e for base in order if base.member(name) != ref for e in history.of(base.member(name)))
+            if not any(one <= e.releases and not _is_instance_attribute(e.symbol) for e in others):
+                result |= one
+    return result
+
+
+def _is_instance_attribute(symbol: Symbol) -> bool:
+    return symbol.kind is SymbolKind.ATTRIBUTE and symbol.binding is Binding.INSTANCE
+
+
+def _answers_for_any(history: History, order: list[Ref], release: ReleaseSet, instance: bool) -> bool:
+    hooks = ("__getattr__", "__getattribute__") if instance else ()
+    return any(
+        any(release <= epoch.releases and epoch.symbol.open for epoch in history.of(base))
+        or any(release <= history.present(base.member(hook)) for hook in hooks)
+        for base in order
+    )
 
 
 def is_abstract(history: History, cls: Ref, release: ReleaseSet) -> bool:

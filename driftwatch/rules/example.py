@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 
+from driftwatch.findings import Severity
 from driftwatch.releases import Timeline
+from driftwatch.rules.advisories import Advisory, Condition, ImportFailure, Knowledge
 from driftwatch.snapshot.history import History, merge
 from driftwatch.snapshot.model import (
     Binding,
@@ -44,6 +46,7 @@ _FUNCTIONS: tuple[tuple[tuple[str, ...], str], ...] = (
     (_ONE, "kiln:cool(pot, slow=False)"),
     (_TWO, "kiln:cool(pot, slow=True)"),
     (_ONE, "kiln:raku(pot)"),
+    (_ALL, "kiln:coat(pot, glaze: Glaze)"),
     (_ALL, "kiln:open_shelf(wood) -> kiln:Shelf"),
     (("1.2", *_TWO), "kiln.wheel:throw(clay, speed=60)"),
     (_ALL, "kiln:Shelf.add(pot)"),
@@ -80,6 +83,25 @@ _DEPRECATED = {("1.2", "kiln:raku"): Deprecation("use fire", "2.0")}
 def history() -> History:
     """The history of the example library."""
     return merge(DISTRIBUTION, "kiln", [_snapshot(release) for release in RELEASES], Timeline(RELEASES))
+
+
+def knowledge() -> Knowledge:
+    """What no signature of the example library shows."""
+    timeline = Timeline(RELEASES)
+    thermometer = ImportFailure(
+        "thermometer", "kiln", "RuntimeError", timeline.matching("<1.2"), "where there is no thermometer", ("kiln#7",)
+    )
+    cracks = Advisory(
+        "cracks",
+        Ref("kiln", "cool"),
+        timeline.matching(">=2.0"),
+        "pots crack when they cool fast in {releases}",
+        "pass slow=True",
+        Severity.WARNING,
+        ("kiln#12",),
+        (Condition("slow", equals=(False,)),),
+    )
+    return Knowledge((cracks,), (thermometer,))
 
 
 def signature(text: str) -> Signature:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import ImportUse, NameUse, PatchUse, Use
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
-from driftwatch.rules.scope import in_scope, is_module_only, known_names, private
+from driftwatch.rules.scope import in_scope, is_module_only, known_names, may_have_more, private
 from driftwatch.rules.wording import did_you_mean, needs
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.model import Ref
@@ -28,7 +28,7 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
     present = history.attribute(module, name)
     if not present and private(module, name):
         return
-    missing = (use.releases & history.has_module(module)) - present
+    missing = (use.releases & history.has_module(module)) - present - may_have_more(history, module)
     if not missing:
         return
     symbol = Ref(module, name).dotted

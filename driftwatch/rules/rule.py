@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from driftwatch.findings import Severity, Verdict
 from driftwatch.flow.uses import Argument, CallUse, Outcome, Use
 from driftwatch.releases import ReleaseSet
-from driftwatch.rules.advisories import Advisory, ImportFailure
+from driftwatch.rules.advisories import Knowledge
 from driftwatch.rules.calls import Part, parts
 from driftwatch.snapshot.history import History
 
@@ -22,8 +22,7 @@ class Context:
 
     history: History
     checked: ReleaseSet
-    advisories: tuple[Advisory, ...] = ()
-    import_failures: tuple[ImportFailure, ...] = ()
+    knowledge: Knowledge = field(default_factory=Knowledge)
     _last: tuple[CallUse, tuple[Part, ...]] | None = field(default=None, repr=False)
 
     def parts(self, use: CallUse) -> tuple[Part, ...]:

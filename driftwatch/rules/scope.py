@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.model import Ref
 
@@ -21,6 +22,15 @@ def private(*parts: str) -> bool:
 def is_module_only(history: History, module: str, name: str) -> bool:
     """Whether the name has only ever been a submodule: then it is a question of modules."""
     return bool(history.has_module(f"{module}.{name}")) and not history.present(Ref(module, name))
+
+
+def may_have_more(history: History, module: str) -> ReleaseSet:
+    """The releases in which a module has names that cannot be listed."""
+    result = EMPTY
+    for epoch in history.of(Ref(module, "")):
+        if epoch.symbol.open:
+            result |= epoch.releases
+    return result
 
 
 def known_names(history: History, module: str) -> Iterator[str]:

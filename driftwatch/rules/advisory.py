@@ -1,0 +1,133 @@
+"""DW401: a call that upstream's history warns of, though every signature takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from driftwatch.findings import Severity, Verdict
+from driftwatch.flow.uses import Argument, CallUse, Constant, Unknown, Use
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.rules.advisories import Advisory, Condition
+from driftwatch.rules.calls import Part
+from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
+from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model import Ref
+
+_HEADING = Heading("DW401", "advisory", Severity.WARNING)
+
+
+def check(use: Use, context: Context) -> Iterator[Verdict]:
+    if not isinstance(use, CallUse):
+        return
+    for advisory in context.knowledge.advisories:
+        if use.callee.qualname.rpartition(".")[2] != advisory.symbol.qualname.rpartition(".")[2]:
+            continue
+        reach = use.releases & advisory.releases & _same(context.history, use.callee, advisory.symbol)
+        holds = EMPTY
+        for part in context.parts(use) if reach else ():
+            here = part.releases & reach
+            for condition in advisory.conditions:
+                here = _holds(condition, use, part, here)
+            holds |= here
+        if holds:
+            yield _verdict(use, advisory, holds)
+
+
+def _verdict(use: CallUse, advisory: Advisory, releases: ReleaseSet) -> Verdict:
+    parameter = advisory.conditions[0].parameter if advisory.conditions else None
+    verdict = _HEADING.verdict(
+        use,
+        use.callee.dotted,
+        releases,
+        advisory.message,
+        f"{advisory.hint} (see {', '.join(advisory.evidence)})",
+        parameter=parameter,
+        argument=next((a for a in use.keywords if a.name == parameter), None),
+        raises=False,
+        severity=advisory.severity,
+    )
+    return replace(verdict, name=advisory.id)
+
+
+def _same(history: History, one: Ref, other: Ref) -> ReleaseSet:
+    """The releases in which two references are one object."""
+    if one == other:
+        return history.timeline.all
+    result = EMPTY
+    for first in history.of(one):
+        for second in history.of(other):
+            if history.definition(first, one) == history.definition(second, other):
+                result |= first.releases & second.releases
+    return result
+
+
+def _holds(condition: Condition, use: CallUse, part: Part, releases: ReleaseSet) -> ReleaseSet:
+    """The releases of a part in which a condition is known to hold; what is not known does not."""
+    arguments = [use.keywords[i] for i in part.keywords if use.keywords[i].name == condition.parameter]
+    places = [
+        use.positional[i] for i, p in zip(part.positional, part.bound.places, strict=True) if p == condition.parameter
+    ]
+    if places and condition.by_position:
+        return releases
+    arguments += places
+    if not arguments:
+        shape = part.shape
+        known = not shape.open_keywords and not shape.open_positional and shape.firm == len(shape.positional)
+        return releases if condition.omitted and known else EMPTY
+    if condition.passed:
+        return releases
+    result = EMPTY
+    for argument in arguments:
+        result |= _among(argument, condition) & releases
+    return result
+
+
+def _among(argument: Argument, condition: Condition) -> ReleaseSet:
+    """Where the argument may be a literal that a condition asks for."""
+    result = EMPTY
+    for releases, value in argument.values:
+        if isinstance(value, Unknown):
+            continue
+        if _in(value, condition.equals) or (condition.differs and not _in(value, condition.differs)):
+            result |= releases
+    return result
+
+
+def _in(value: Constant, constants: tuple[Constant, ...]) -> bool:
+    """Whether a literal is one of these, where True is not 1."""
+    return any(type(value) is type(constant) and value == constant for constant in constants)
+
+
+_FAST = """\
+import kiln
+
+
+def rest(pot):
+    return kiln.cool(pot, slow=False)
+"""
+
+_SLOW = """\
+import kiln
+
+
+def rest(pot):
+    return kiln.cool(pot, slow=True)
+"""
+
+RULE = Rule(
+    code=_HEADING.code,
+    name=_HEADING.name,
+    severity=_HEADING.severity,
+    summary="A call that every signature takes, and that behaves differently in some release.",
+    rationale=(
+        "Some drift shows in no signature: a default that came to mean something else, an argument that is required in "
+        "practice, a return value of another shape. Each advisory is an entry in a target's data, with its own name, "
+        "its releases, a condition over the call and its evidence upstream. One that is not certain of the call says "
+        "nothing."
+    ),
+    hint="See the advisory's evidence.",
+    check=check,
+    bad=(Example("Pots crack when they cool fast", _FAST, (Expected(5, "2.0 to 2.1", None, "slow"),)),),
+    good=(Example("Cooled slowly", _SLOW),),
+)

@@ -1,0 +1,146 @@
+"""DW303: a number that means something else in another release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from driftwatch.findings import RELEASES, Severity, Verdict
+from driftwatch.flow.uses import CallUse, ImportUse, NameUse, Use
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.rules.calls import Part
+from driftwatch.rules.enums import enum_in, member_of
+from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
+from driftwatch.snapshot.model import Ref, SymbolKind
+
+_HEADING = Heading("DW303", "changed-constant", Severity.WARNING)
+
+
+def check(use: Use, context: Context) -> Iterator[Verdict]:
+    if isinstance(use, CallUse):
+        yield from _numbers(use, context)
+    elif isinstance(use, ImportUse) and use.name is not None:
+        yield from _constant(use, Ref(use.module, use.name), context)
+    elif isinstance(use, NameUse) and not use.owner.qualname:
+        yield from _constant(use, use.owner.member(use.name), context)
+
+
+def _constant(use: Use, ref: Ref, context: Context) -> Iterator[Verdict]:
+    """A constant that is read by its name: nothing breaks by itself, so that it is worth a note."""
+    reached = use.releases & context.checked
+    values: dict[str, ReleaseSet] = {}
+    for epoch in context.history.of(ref):
+        symbol, here = epoch.symbol, epoch.releases & reached
+        if here and symbol.kind is SymbolKind.ATTRIBUTE and symbol.value is not None:
+            values[symbol.value] = values.get(symbol.value, EMPTY) | here
+    if len(values) < 2:
+        return
+    newest = max(values, key=lambda value: values[value].mask.bit_length())
+    where = context.history.timeline.describe
+    told = ", ".join(f"{value} in {where(releases)}" for value, releases in values.items())
+    differing = EMPTY
+    for value, releases in values.items():
+        if value != newest:
+            differing |= releases
+    yield _HEADING.verdict(
+        use,
+        ref.dotted,
+        differing,
+        f"`{ref.qualname}` changes its value: {told}",
+        "keep nothing that was computed from it in one release for use in another",
+        raises=False,
+        severity=Severity.NOTE,
+    )
+
+
+def _numbers(use: CallUse, context: Context) -> Iterator[Verdict]:
+    """A number passed for an enum's member, where the number is another member in another release."""
+    meanings: dict[tuple[int, bool, str, int, Ref], dict[str, ReleaseSet]] = {}
+    for part in context.parts(use):
+        here = part.releases & context.checked
+        if not here:
+            continue
+        for index, by_name, parameter, annotation in _annotated(use, part):
+            argument = use.keywords[index] if by_name else use.positional[index]
+            enum = enum_in(context.history, use.callee.module, annotation)
+            for where, value in argument.values:
+                if enum is None or not isinstance(value, int) or isinstance(value, bool):
+                    continue
+                for member, releases in member_of(context.history, enum, value, where & here):
+                    found = meanings.setdefault((index, by_name, parameter, value, enum), {})
+                    found[member] = found.get(member, EMPTY) | releases
+    for (index, by_name, parameter, value, enum), members in meanings.items():
+        if len(members) < 2:
+            continue
+        newest = max(members, key=lambda member: members[member].mask.bit_length())
+        yield from (
+            _HEADING.verdict(
+                use,
+                use.callee.dotted,
+                releases,
+                f"{value} for `{parameter}` is `{enum.qualname}.{member}` in {RELEASES}, and `{newest}` in "
+                f"{context.history.timeline.describe(members[newest])}",
+                f"pass the member of `{enum.qualname}` by its name",
+                parameter=parameter,
+                argument=use.keywords[index] if by_name else use.positional[index],
+                raises=False,
+            )
+            for member, releases in members.items()
+            if member != newest
+        )
+
+
+def _annotated(use: CallUse, part: Part) -> Iterator[tuple[int, bool, str, str]]:
+    """The arguments of a part whose parameter is annotated: index, whether it is a keyword, parameter, annotation."""
+    if part.signature is None:
+        return
+    annotations = {p.name: p.annotation for p in part.signature.parameters if p.annotation}
+    for index, place in zip(part.positional, part.bound.places, strict=True):
+        if place in annotations:
+            yield index, False, place or "", annotations[place or ""] or ""
+    for index in part.keywords:
+        name = use.keywords[index].name or ""
+        if name in annotations:
+            yield index, True, name, annotations[name] or ""
+
+
+_NUMBER = """\
+import kiln
+
+
+def dip(pot):
+    return kiln.coat(pot, 1)
+"""
+
+_MEMBER = """\
+import kiln
+
+
+def dip(pot):
+    return kiln.coat(pot, kiln.Glaze.CELADON)
+"""
+
+RULE = Rule(
+    code=_HEADING.code,
+    name=_HEADING.name,
+    severity=_HEADING.severity,
+    summary="A number or constant whose meaning differs between the checked releases.",
+    rationale=(
+        "An enum's members may get other numbers. Code that passes the number, not the member, then asks for something "
+        "else without an error. It is reported where the parameter is annotated with the enum. A plain constant whose "
+        "value differs between the checked releases is a note."
+    ),
+    hint="Pass the member by its name.",
+    check=check,
+    bad=(
+        Example(
+            "1 was another glaze before 2.0",
+            _NUMBER,
+            (Expected(5, "1.1 to 1.2", None, "glaze"),),
+            against=">=1.1",
+        ),
+    ),
+    good=(
+        Example("The member by its name", _MEMBER, against=">=1.1"),
+        Example("All checked releases agree", _NUMBER, against=">=2.0"),
+    ),
+)

@@ -1,0 +1,91 @@
+"""DW301: a name that upstream has marked as deprecated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from driftwatch.findings import RELEASES, Severity, Verdict
+from driftwatch.flow.uses import ImportUse, NameUse, Use
+from driftwatch.releases import ReleaseSet
+from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
+from driftwatch.snapshot.history import Epoch, History
+from driftwatch.snapshot.model import Deprecation, Ref
+
+_HEADING = Heading("DW301", "deprecated", Severity.WARNING)
+
+
+def check(use: Use, context: Context) -> Iterator[Verdict]:
+    history = context.history
+    if isinstance(use, ImportUse) and use.name is not None:
+        ref, epochs = Ref(use.module, use.name), history.of(Ref(use.module, use.name))
+    elif isinstance(use, NameUse):
+        ref = use.owner.member(use.name)
+        epochs = _epochs(use, history)
+    else:
+        return
+    marks: dict[Deprecation, ReleaseSet] = {}
+    for epoch in epochs:
+        mark, here = epoch.symbol.deprecated, epoch.releases & use.releases
+        if mark is not None and here:
+            marks[mark] = marks.get(mark, here) | here
+    for mark, releases in marks.items():
+        gist = f": {mark.message}" if mark.message else ""
+        yield _HEADING.verdict(
+            use,
+            ref.dotted,
+            releases,
+            f"`{ref.qualname}` is deprecated in {RELEASES}{gist}",
+            _hint(mark, history, ref, epochs),
+            raises=False,
+        )
+
+
+def _epochs(use: NameUse, history: History) -> tuple[Epoch, ...]:
+    if not use.owner.qualname:
+        return history.of(use.owner.member(use.name))
+    return tuple(epoch for _, epoch in history.member_epochs(use.owner, use.name, use.releases))
+
+
+def _hint(mark: Deprecation, history: History, ref: Ref, epochs: tuple[Epoch, ...]) -> str:
+    """Whether it is gone by now, or when it will be."""
+    last = max(epoch.releases.mask.bit_length() for epoch in epochs)
+    versions = history.timeline.versions
+    if last < len(versions) and history.has_module(ref.module).mask >> last & 1:
+        return f"it is gone since {versions[last]}"
+    return f"upstream means to remove it in {mark.removal}" if mark.removal else "look for what replaces it"
+
+
+_IMPORT = """\
+from kiln import raku
+
+
+def bake(pot):
+    return raku(pot)
+"""
+
+_REPLACED = """\
+import kiln
+
+
+def bake(pot):
+    return kiln.fire(pot, 30)
+"""
+
+RULE = Rule(
+    code=_HEADING.code,
+    name=_HEADING.name,
+    severity=_HEADING.severity,
+    summary="A name that upstream has marked as deprecated.",
+    rationale=(
+        "It still works, and upstream means to take it away. The mark is read from the library's own source: a "
+        "`deprecated` decorator, or a warning that the function gives. Where a later release is known not to have the "
+        "name any more, the hint says which."
+    ),
+    hint="Use what the mark names in its place.",
+    check=check,
+    bad=(Example("Marked in 1.2, gone in 2.0", _IMPORT, (Expected(1, "1.2", None),), against="<2"),),
+    good=(
+        Example("What it names in its place", _REPLACED),
+        Example("No checked release has the mark", _IMPORT, against="<1.2"),
+    ),
+)

@@ -1,0 +1,180 @@
+"""DW302: a subclass that no longer fits its base class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from driftwatch.findings import RELEASES, Severity, Verdict
+from driftwatch.flow.uses import MethodDefinition, SubclassUse, Use
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.rules.binding import Shape, bind
+from driftwatch.rules.classes import is_abstract
+from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
+from driftwatch.rules.wording import code, needs
+from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model import Parameter, ParameterKind, Signature, SymbolKind
+
+_HEADING = Heading("DW302", "subclass-contract", Severity.ERROR)
+
+
+def check(use: Use, context: Context) -> Iterator[Verdict]:
+    if not isinstance(use, SubclassUse):
+        return
+    yield from _missing_methods(use, context.history)
+    yield from _misfits(use, context.history)
+
+
+def _missing_methods(use: SubclassUse, history: History) -> Iterator[Verdict]:
+    """Abstract methods that the class does not define: constructing it raises TypeError."""
+    if use.open or use.abstract:
+        return
+    defined = {method.name for method in use.methods} | set(use.names)
+    lacking: dict[tuple[str, ...], ReleaseSet] = {}
+    for i in (use.releases & history.present(use.base)).indices():
+        one = ReleaseSet(1 << i)
+        missing = tuple(sorted(_abstract_methods(use, history, one) - defined))
+        if missing:
+            lacking[missing] = lacking.get(missing, EMPTY) | one
+    broken = EMPTY
+    for releases in lacking.values():
+        broken |= releases
+    works = history.present(use.base) - broken
+    for missing, releases in lacking.items():
+        verdict = _HEADING.verdict(
+            use,
+            use.base.dotted,
+            releases,
+            f"`{use.class_name}` cannot be constructed in {RELEASES}: `{use.base.qualname}` has the abstract "
+            f"{'method' if len(missing) == 1 else 'methods'} {code(missing)} there",
+            f"define {'it' if len(missing) == 1 else 'them'}"
+            + (f"; {needs(history, works)} as it is" if works else ""),
+        )
+        for place in use.instantiated:
+            yield replace(verdict, location=place)
+        if not use.instantiated:
+            # Nobody is seen to construct it; a class in between may well be incomplete.
+            yield replace(verdict, severity=Severity.NOTE, catch=None)
+
+
+def _abstract_methods(use: SubclassUse, history: History, release: ReleaseSet) -> set[str]:
+    """The methods that a subclass of the base must define, in one release."""
+    if not is_abstract(history, use.base, release):
+        return set()
+    order, _ = history.lineage(use.base, release)
+    decided: dict[str, bool] = {}
+    for cls in order:
+        for name in history.members(cls):
+            for epoch in history.of(cls.member(name)):
+                if release <= epoch.releases:
+                    decided.setdefault(name, epoch.symbol.abstract)
+    return {name for name, abstract in decided.items() if abstract}
+
+
+def _misfits(use: SubclassUse, history: History) -> Iterator[Verdict]:
+    """Overrides that cannot take what the base's own callers must pass, in some releases but not in all.
+
+    An override that never fitted is a design of its own and no drift.
+    """
+    for method in use.methods:
+        if method.name.startswith("_"):
+            continue
+        fits, fails = EMPTY, EMPTY
+        for _, epoch in history.member_epochs(use.base, method.name, history.timeline.all):
+            if epoch.symbol.kind is not SymbolKind.FUNCTION or epoch.symbol.signature is None:
+                continue
+            if _takes(method, epoch.symbol.signature):
+                fits |= epoch.releases
+            else:
+                fails |= epoch.releases
+        broken = fails & use.releases
+        if broken and fits:
+            yield replace(
+                _HEADING.verdict(
+                    use,
+                    use.base.member(method.name).dotted,
+                    broken,
+                    f"`{use.class_name}.{method.signature_text}` takes no call that "
+                    f"`{use.base.qualname}.{method.name}` takes in {RELEASES}",
+                    f"follow the base class's signature; {needs(history, fits)} as it is",
+                    raises=False,
+                    severity=Severity.WARNING,
+                ),
+                location=method.location,
+            )
+
+
+def _takes(method: MethodDefinition, base: Signature) -> bool:
+    """Whether some call that the base takes reaches the override: required arguments alone, or more of them."""
+    if any(p.kind in (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD) for p in base.parameters):
+        return True
+    positional = [p for p in base.parameters if p.kind is not ParameterKind.KEYWORD_ONLY]
+    named = [p for p in base.parameters if p.kind is ParameterKind.KEYWORD_ONLY]
+    override = _signature(method)
+    return any(
+        bind(override, Shape((True,) * count, {p.name: True for p in keywords})).fits
+        for count in range(sum(p.required for p in positional), len(positional) + 1)
+        for keywords in ([p for p in named if p.required], named)
+    )
+
+
+def _signature(method: MethodDefinition) -> Signature:
+    def parameter(name: str, kind: ParameterKind) -> Parameter:
+        return Parameter(name, kind, None if name in method.required else "...")
+
+    parameters = [parameter(name, ParameterKind.POSITIONAL_OR_KEYWORD) for name in method.positional]
+    if method.takes_any_positional:
+        parameters.append(Parameter("args", ParameterKind.VAR_POSITIONAL))
+    parameters += [parameter(name, ParameterKind.KEYWORD_ONLY) for name in method.keyword_only]
+    if method.takes_any_keyword:
+        parameters.append(Parameter("kwargs", ParameterKind.VAR_KEYWORD))
+    return Signature(tuple(parameters))
+
+
+_INCOMPLETE = """\
+from kiln import Burner
+
+
+class GasBurner(Burner):
+    def ignite(self, fuel):
+        return fuel
+
+
+def light():
+    return GasBurner()
+"""
+
+_COMPLETE = """\
+from kiln import Burner
+
+
+class GasBurner(Burner):
+    def ignite(self, fuel):
+        return fuel
+
+    def shutdown(self):
+        return None
+
+
+def light():
+    return GasBurner()
+"""
+
+RULE = Rule(
+    code=_HEADING.code,
+    name=_HEADING.name,
+    severity=_HEADING.severity,
+    summary="A subclass that lacks an abstract method, or overrides one that changed.",
+    rationale=(
+        "A base class that gains an abstract method makes every construction of a subclass without it raise TypeError; "
+        "it is reported where the subclass is constructed. An override that can take what the base's callers pass in "
+        "one release and cannot in another is a warning: the library will call it with arguments it does not take."
+    ),
+    hint="Define the methods that the newest base class asks for; older ones do not mind.",
+    check=check,
+    bad=(Example("A new abstract method", _INCOMPLETE, (Expected(10, "2.0 to 2.1"),)),),
+    good=(
+        Example("All of them defined", _COMPLETE),
+        Example("Only older releases supported", _INCOMPLETE, against="<2"),
+    ),
+)
