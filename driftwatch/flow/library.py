@@ -12,7 +12,7 @@ import libcst as cst
 
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import DictContent, Entry, ListContent
-from driftwatch.flow.uses import Argument, CallUse, Catch, Constant, ImportUse, NameUse
+from driftwatch.flow.uses import IMPORT_ERRORS, Argument, CallUse, Catch, Constant, ImportUse, NameUse, Outcome
 from driftwatch.flow.uses import Unknown as UnknownArgument
 from driftwatch.flow.values import (
     NOTHING,
@@ -257,6 +257,7 @@ def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CS
                 name,
                 bound,
                 checks_only,
+                tuple(e for e in IMPORT_ERRORS if run.is_caught(e) or run.catch(e).outcome is not Outcome.RAISES),
             )
         )
     has_module = run.history.has_module(module) if is_inside(run, module) else reach
