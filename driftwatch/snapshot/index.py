@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -224,3 +226,13 @@ def _artifact(name: str, package: DistributionPackage) -> Artifact | None:
         requires_python=package.requires_python,
         yanked=package.is_yanked,
     )
+
+
+@contextmanager
+def the_index(index: PackageIndex | None) -> Iterator[PackageIndex]:
+    """The index given, or one of the user's for as long as it takes."""
+    if index is not None:
+        yield index
+        return
+    with PackageIndex() as own:
+        yield own

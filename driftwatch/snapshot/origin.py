@@ -168,10 +168,10 @@ def choose_for_snapshot(artifacts: tuple[Artifact, ...]) -> Artifact:
 
 
 def has_module(tree: SourceTree, module: str) -> bool:
-    """Whether a release has this module: as a file, a package, or a folder of sources."""
+    """Whether a release has this module, as a file or a package."""
     path = module.replace(".", "/")
     head, _, last = path.rpartition("/")
-    return f"{last}.py" in tree.names(head) or bool(tree.names(path))
+    return f"{last}.py" in tree.names(head) or "__init__.py" in tree.names(path)
 
 
 def _open_git(repository: Path, ref: str, release: str | None, module: str) -> OpenedRelease:
