@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import Literal
 
 import click
 
-from driftwatch.cli.options import format_option, load_history_or_none, load_targets
+from driftwatch.cli.options import configuration, format_option, history_of, targets_of
 from driftwatch.cli.output import emit
+from driftwatch.errors import SnapshotError
 
 
 @click.command(
@@ -33,11 +35,12 @@ def doctor_command(python: str | None, attempt: bool, output_format: Literal["te
     from driftwatch.report.doctor import render, render_json
     from driftwatch.report.styled import look
 
-    targets = load_targets()
-    known = {}
+    targets = targets_of(configuration(None))
+    known: dict[str, tuple[str, ...]] = {}
     for target in targets:
-        history = load_history_or_none(target)
-        known[target.distribution] = history.timeline.versions if history else ()
+        # Without its snapshots one can still say what is installed.
+        with contextlib.suppress(SnapshotError):
+            known[target.distribution] = history_of(target).timeline.versions
     found = examine([needs_of(target) for target in targets], known, python=python, attempt_import=attempt)
     emit(render_json(found) if output_format == "json" else render(found, look(sys.stdout)))
     return 0 if found.healthy else 1

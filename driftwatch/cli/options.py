@@ -3,20 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+if TYPE_CHECKING:
+    from driftwatch.config import Config
+    from driftwatch.snapshot.history import History
+    from driftwatch.targets.target import Target
+
 _Command = TypeVar("_Command", bound=Callable[..., object])
+
+FILE = click.Path(path_type=Path)
 
 
 def format_option(*names: str) -> Callable[[_Command], _Command]:
     """``--format``, the first name being the default."""
+    choice = click.Choice(names)
     return click.option(
-        "--format",
-        "output_format",
-        type=click.Choice(names),
-        default=names[0],
-        show_default=True,
-        help="Output format.",
+        "--format", "output_format", type=choice, default=names[0], show_default=True, help="Output format."
     )
+
+
+def output_option(command: _Command) -> _Command:
+    """``--output``."""
+    return click.option(
+        "--output", type=FILE, metavar="FILE", help="Write to a file, whole or not at all, instead of printing."
+    )(command)
+
+
+def target_option(command: _Command) -> _Command:
+    """``--target``."""
+    return click.option(
+        "--target", "target_name", metavar="NAME", help="The library meant, by distribution or module."
+    )(command)
+
+
+def config_option(command: _Command) -> _Command:
+    """``--config``."""
+    return click.option(
+        "--config", "config_file", type=FILE, metavar="FILE", help="The configuration, instead of the nearest one."
+    )(command)
+
+
+def configuration(config_file: Path | None) -> Config:
+    """The configuration in a file, else the nearest one from the working folder upward."""
+    from driftwatch.config import discover, load
+
+    return load(config_file) if config_file is not None else discover(Path.cwd())
+
+
+def targets_of(config: Config) -> tuple[Target, ...]:
+    """The libraries to look for: those that driftwatch comes with, and those of the configuration over them."""
+    from packaging.utils import canonicalize_name
+
+    from driftwatch.targets.target import Target, shipped_targets
+
+    chosen = {(canonicalize_name(target.distribution), target.module): target for target in shipped_targets()}
+    for table in config.targets:
+        target = Target.from_config(table, config.folder or Path.cwd())
+        chosen[canonicalize_name(target.distribution), target.module] = target
+    return tuple(chosen.values())
+
+
+def one_target(config: Config, name: str | None) -> Target:
+    """The target that is named, or the only one there is."""
+    from driftwatch.errors import UsageError
+    from driftwatch.targets.target import choose
+
+    targets = targets_of(config)
+    if name is not None:
+        return choose(targets, name)
+    if len(targets) == 1:
+        return targets[0]
+    names = ", ".join(target.distribution for target in targets)
+    raise UsageError("there are several targets", f"say which with --target: {names}")
+
+
+def history_of(target: Target) -> History:
+    """All that is recorded of a target."""
+    from driftwatch.snapshot.store import load
+
+    return load(target.snapshots)

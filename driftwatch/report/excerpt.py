@@ -6,6 +6,7 @@ that can no longer be read simply has no excerpt.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from rich.cells import cell_len
 
 from driftwatch.findings import Finding
 from driftwatch.flow.uses import Outcome
-from driftwatch.report.phrases import Source, exception
+from driftwatch.report.phrases import Shown, Source, exception
 from driftwatch.report.safe import safe, safe_character
 from driftwatch.report.styled import Line, Span
 
@@ -34,9 +35,9 @@ class _Mark:
     primary: bool
 
 
-def excerpt(finding: Finding, source: Source, width: int | None, indent: str = "  ") -> Iterator[Line]:
+def excerpt(finding: Finding, source: Source, shown: Shown, width: int | None, indent: str = "  ") -> Iterator[Line]:
     """The finding's source lines, file by file, its own file last and its own place marked with carets."""
-    marks = _marks(finding)
+    marks = [*_marks(finding), *_argument(finding, source)]
     paths = [mark.path for mark in marks if mark.path != finding.location.path]
     gutter = len(str(max(mark.line for mark in marks)))
     for path in (*dict.fromkeys(paths), finding.location.path):
@@ -50,7 +51,7 @@ def excerpt(finding: Finding, source: Source, width: int | None, indent: str = "
         if path == finding.location.path:
             yield (Span(f"{indent}{' ' * gutter} |", "frame"),)
         else:
-            yield (Span(f"{indent}{' ' * gutter}--> ", "frame"), Span(f"{safe(path)}:{here[0].line}", "path"))
+            yield (Span(f"{indent}{' ' * gutter}--> ", "frame"), Span(f"{safe(shown(path))}:{here[0].line}", "path"))
         yield from _block(here, lines, gutter, width, indent)
 
 
@@ -69,6 +70,19 @@ def _marks(finding: Finding) -> list[_Mark]:
             note = "raises it again"
         marks.append(_Mark(*finding.caught_at, None, None, note, False))
     return marks
+
+
+def _argument(finding: Finding, source: Source) -> Iterator[_Mark]:
+    """The keyword itself, where a call of several lines has it on a later one."""
+    place, name = finding.location, finding.parameter
+    lines = source(place.path)
+    if not name or lines is None or any(place.line < step.line <= place.end_line for step in finding.trace):
+        return
+    for number in range(place.line + 1, min(place.end_line, len(lines)) + 1):
+        found = re.search(rf"(?<![\w.]){re.escape(name)}\s*=(?!=)", lines[number - 1])
+        if found:
+            yield _Mark(place.path, number, found.start() + 1, found.start() + 1 + len(name), "", True)
+            return
 
 
 def _block(marks: list[_Mark], lines: tuple[str, ...], gutter: int, width: int | None, indent: str) -> Iterator[Line]:

@@ -23,7 +23,7 @@ def render(report: Report, options: RenderOptions) -> str:
     ordered = sorted(report.findings, key=lambda f: (_RANK[f.severity], f.outcome is not Outcome.SILENT))
     lines = [_annotation(report, finding) for finding in ordered]
     for item in report.diagnostics:
-        place = {"file": item.path, "line": item.line, "title": "driftwatch: not analysed in full"}
+        place = {"file": report.shown(item.path), "line": item.line, "title": "driftwatch: not analysed in full"}
         lines.append(command("warning", place, safe(item.message)))
     for target in report.targets:
         works, breaks = target.compatible - target.degraded, target.broken
@@ -43,7 +43,7 @@ def _annotation(report: Report, finding: Finding) -> str:
     timeline = report.target(finding.distribution).timeline
     silent = " (silent)" if finding.outcome is Outcome.SILENT else ""
     properties: dict[str, str | int | None] = {
-        "file": place.path,
+        "file": report.shown(place.path),
         "line": place.line,
         "endLine": place.end_line,
         "title": f"{finding.code} {finding.name}{silent}",
@@ -54,7 +54,7 @@ def _annotation(report: Report, finding: Finding) -> str:
         properties["endColumn"] = place.end_column
     parts = [finding.message]
     parts += [f"{part[0].upper()}{part[1:]}." for part in where(timeline, finding)]
-    said = outcome(finding, report.source)
+    said = outcome(finding, report.source, report.shown)
     if said is not None:
         parts.append(f"{said[0].upper()}{said[1:]}.")
     if finding.hint:

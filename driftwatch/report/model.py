@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Diagnostic, Outcome, Unresolved
 from driftwatch.releases import ReleaseSet, Timeline, union
+from driftwatch.suppress import Idle
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +36,6 @@ class TargetReport:
 
 
 @dataclass(frozen=True, slots=True)
-class UnusedIgnore:
-    """An inline ignore or a baseline entry that nothing answered to, and why it is told."""
-
-    path: str
-    line: int | None
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class Counts:
     files: int
     analysed: int
@@ -58,20 +50,22 @@ class Counts:
 class Report:
     """Everything a format may show.
 
-    `source` gives the lines of a scanned file, or None when it can no longer be read; a report without excerpts is
-    still a report. `seconds` is only for people: no format that must be deterministic shows it.
+    `idle` are ignores and baseline entries that decided nothing. `source` gives the lines of a scanned file, or None
+    when it can no longer be read; a report without excerpts is still a report. `shown` turns a path into one that
+    leads there from where the person is. `seconds` is for people too: no format that must be deterministic shows it.
     """
 
     targets: tuple[TargetReport, ...]
     findings: tuple[Finding, ...]
     unresolved: tuple[Unresolved, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-    unused_ignores: tuple[UnusedIgnore, ...] = ()
+    idle: tuple[Idle, ...] = ()
     suppressed: int = 0
     files: int = 0
     analysed: int = 0
     seconds: float | None = None
     source: Callable[[str], tuple[str, ...] | None] = field(default=lambda _path: None, compare=False)
+    shown: Callable[[str], str] = field(default=lambda path: path, compare=False)
 
     @property
     def counts(self) -> Counts:

@@ -10,6 +10,7 @@ from driftwatch.releases import ReleaseSet, Timeline
 from driftwatch.report.safe import safe
 
 Source = Callable[[str], "tuple[str, ...] | None"]
+Shown = Callable[[str], str]
 
 _EXCEPTIONS = {"DW1": "TypeError", "DW202": "ImportError", "DW203": "AttributeError"}
 """What Python raises where a finding of this code, or family of codes, holds; one that can be either is not named."""
@@ -63,22 +64,22 @@ def handler(finding: Finding, source: Source) -> str:
     return f"`{safe(text[:-1].rstrip())}`"
 
 
-def outcome(finding: Finding, source: Source) -> str | None:
+def outcome(finding: Finding, source: Source, shown: Shown) -> str | None:
     """What the program does about it, in words; None where nothing is raised."""
     if finding.outcome is None:
         return None
     raised = exception(finding.code)
     if finding.outcome is Outcome.RAISES:
-        where = f", again from {_place(finding)}" if finding.caught_at else ""
+        where = f", again from {_place(finding, shown)}" if finding.caught_at else ""
         return f"raises {raised}{where}" if raised != "exception" else f"raises{where}"
     clause = handler(finding, source)
     if finding.outcome is Outcome.SILENT:
-        return f"SILENT: the {clause} at {_place(finding)} takes the {raised} and the program goes on without it"
-    return f"guarded: {clause} at {_place(finding)}" if finding.caught_at else "guarded"
+        return f"SILENT: the {clause} at {_place(finding, shown)} takes the {raised} and the program goes on without it"
+    return f"guarded: {clause} at {_place(finding, shown)}" if finding.caught_at else "guarded"
 
 
-def _place(finding: Finding) -> str:
+def _place(finding: Finding, shown: Shown) -> str:
     if finding.caught_at is None:
         return "an unknown line"
     path, line = finding.caught_at
-    return f"line {line}" if path == finding.location.path else f"{safe(path)}:{line}"
+    return f"line {line}" if path == finding.location.path else f"{safe(shown(path))}:{line}"

@@ -16,7 +16,7 @@ from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import count, outcome, ranges, where
 from driftwatch.report.safe import safe
-from driftwatch.report.styled import Hanging, Line, Span, compose
+from driftwatch.report.styled import Hanging, Line, Span, compose, plain
 
 _MOST_PLACES = 8
 _BLANK: Line = ()
@@ -27,7 +27,7 @@ def render(report: Report, options: RenderOptions) -> str:
     for group in _groups(f for f in report.findings if f.severity is not Severity.NOTE):
         lines.extend(_problem(report, group, options))
         lines.append(_BLANK)
-    sections = [_notes(report), _diagnostics(report), _unused(report)]
+    sections = [_notes(report), _diagnostics(report), _idle(report)]
     if options.unresolved:
         sections.append(_unresolved(report))
     for section in sections:
@@ -59,7 +59,7 @@ def _problem(report: Report, group: list[Finding], options: RenderOptions) -> It
     silent = finding.outcome is Outcome.SILENT
     yield Hanging(
         (
-            Span(_place(finding), "path"),
+            Span(_place(report, finding), "path"),
             Span(": "),
             Span(finding.severity.value, finding.severity.value),
             Span(f" {finding.code} ", "code"),
@@ -68,20 +68,20 @@ def _problem(report: Report, group: list[Finding], options: RenderOptions) -> It
         (Span(safe(finding.message)),),
     )
     width = options.look.width
-    yield from excerpt(finding, report.source, width)
+    yield from excerpt(finding, report.source, report.shown, width)
     timeline = report.target(finding.distribution).timeline
     if finding.releases:
         yield _fact("breaks" if finding.severity is Severity.ERROR else "in", ranges(timeline, finding.releases))
-    said = outcome(finding, report.source)
+    said = outcome(finding, report.source, report.shown)
     if said is not None:
         yield _fact("then", said, "silent" if silent else "")
     if finding.beyond:
         yield _fact("beyond", f"also breaks outside the checked range: {ranges(timeline, finding.beyond)}", "dim")
     if finding.hint:
-        yield _fact("fix", safe(finding.hint))
+        yield _fact("help", safe(finding.hint))
     others = group[1:]
     for other in others[:_MOST_PLACES]:
-        yield _fact("also", _place(other))
+        yield _fact("also", _place(report, other))
     if len(others) > _MOST_PLACES:
         yield _fact("also", f"at {count(len(others) - _MOST_PLACES, 'more place')} (the JSON form lists all)")
 
@@ -97,23 +97,28 @@ def _notes(report: Report) -> list[Line | Hanging]:
     for group in _groups(f for f in report.findings if f.severity is Severity.NOTE):
         finding = group[0]
         timeline = report.target(finding.distribution).timeline
-        said = outcome(finding, report.source) if finding.outcome is Outcome.GUARDED else None
+        said = outcome(finding, report.source, report.shown) if finding.outcome is Outcome.GUARDED else None
         parts = [safe(finding.message), *where(timeline, finding)]
         if said:
             parts.append(said)
         elif finding.outcome is Outcome.SILENT:
             parts.append("SILENT there")
         if len(group) > 1:
-            places = ", ".join(_place(other) for other in group[1 : 1 + _MOST_PLACES])
+            places = ", ".join(_place(report, other) for other in group[1 : 1 + _MOST_PLACES])
             more = f" and {len(group) - 1 - _MOST_PLACES} more" if len(group) > 1 + _MOST_PLACES else ""
             parts.append(f"also at {places}{more}")
-        head = (Span(_place(finding), "path"), Span(": "), Span("note", "note"), Span(f" {finding.code} ", "code"))
+        head = (
+            Span(_place(report, finding), "path"),
+            Span(": "),
+            Span("note", "note"),
+            Span(f" {finding.code} ", "code"),
+        )
         lines.append(Hanging((*head, Span(f"{finding.name}: ")), (Span("; ".join(parts)),)))
     return lines
 
 
-def _place(finding: Finding) -> str:
-    return f"{safe(finding.location.path)}:{finding.location.line}:{finding.location.column}"
+def _place(report: Report, finding: Finding) -> str:
+    return f"{safe(report.shown(finding.location.path))}:{finding.location.line}:{finding.location.column}"
 
 
 # -- what was not looked at ----------------------------------------------------------------------------------------
@@ -122,29 +127,32 @@ def _place(finding: Finding) -> str:
 def _diagnostics(report: Report) -> list[Line | Hanging]:
     return [
         Hanging(
-            (Span(_at(item.path, item.line), "path"), Span(": "), Span("not analysed", "warning"), Span(": ")),
+            (Span(_at(report, item.path, item.line), "path"), Span(": "), Span("not analysed", "warning"), Span(": ")),
             (Span(safe(item.message)),),
         )
         for item in report.diagnostics
     ]
 
 
-def _unused(report: Report) -> list[Line | Hanging]:
+def _idle(report: Report) -> list[Line | Hanging]:
     return [
-        Hanging((Span(_at(item.path, item.line), "path"), Span(": ")), (Span(safe(item.message)),))
-        for item in report.unused_ignores
+        Hanging((Span(_at(report, item.path, item.line), "path"), Span(": ")), (Span(safe(item.message)),))
+        for item in report.idle
     ]
 
 
 def _unresolved(report: Report) -> list[Line | Hanging]:
     return [
-        Hanging((Span(_at(item.path, item.line), "path"), Span(": unresolved: ", "dim")), (Span(safe(item.reason)),))
+        Hanging(
+            (Span(_at(report, item.path, item.line), "path"), Span(": unresolved: ", "dim")), (Span(safe(item.reason)),)
+        )
         for item in report.unresolved
     ]
 
 
-def _at(path: str, line: int | None) -> str:
-    return safe(path) if line is None else f"{safe(path)}:{line}"
+def _at(report: Report, path: str, line: int | None) -> str:
+    name = safe(report.shown(path))
+    return name if line is None else f"{name}:{line}"
 
 
 # -- closing -------------------------------------------------------------------------------------------------------
@@ -168,6 +176,11 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Line | Hanging]:
     if beyond:
         said = (Span(f"outside the checked range, also breaks with {ranges(timeline, beyond)}", "dim"),)
         yield Hanging((Span(f"  {'':<14}"),), said)
+
+
+def summary(report: Report) -> str:
+    """What it adds up to, in one line."""
+    return plain(_summary(report))
 
 
 def _summary(report: Report) -> Line:

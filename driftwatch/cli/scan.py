@@ -1,0 +1,191 @@
+"""``driftwatch scan``: in which releases does this code break?"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from driftwatch.cli.options import FILE, config_option, configuration, history_of, output_option, targets_of
+from driftwatch.cli.output import emit, say
+from driftwatch.cli.progress import Activity, activity
+from driftwatch.errors import InputError
+from driftwatch.report import FORMATS
+
+if TYPE_CHECKING:
+    from driftwatch.config import Config
+    from driftwatch.report.model import Report
+    from driftwatch.scan import ScanResult
+
+
+@click.command(
+    "scan",
+    epilog="""\b
+Examples:
+  driftwatch scan                                        the code base in this folder
+  driftwatch scan src tests --against '>=0.6.0,<0.8'     these folders, held against these releases
+  driftwatch scan pypi:sglang==0.5.12                    a release from the package index, never run
+  driftwatch scan --against all --format json --output drift.json
+  driftwatch scan --format github                        annotations of a pull request
+
+\b
+Which releases count: --against, else `against` in [tool.driftwatch], else the dependency that the
+project declares, else the newest release. SPEC is '>=0.6.0', '0.7.4', 'all' or 'newest'; with several
+libraries, 'NAME>=0.6.0'. What breaks outside of that range is told, and never fails the run.
+
+\b
+Exit status: 0 nothing to report, 1 findings, 2 usage, configuration or input error.""",
+)
+@click.argument("inputs", nargs=-1, metavar="[PATH | pypi:NAME==VERSION]...")
+@click.option("--against", multiple=True, metavar="SPEC", help="The releases to check; may be given several times.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    show_default=True,
+    help="Output format.",
+)
+@output_option
+@click.option(
+    "--select", multiple=True, metavar="CODES", help="Only these rules: codes or their beginnings, with commas."
+)
+@click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
+@click.option("--baseline", type=FILE, metavar="FILE", help="Findings that are known, and only told in new releases.")
+@click.option(
+    "--fail-on", type=click.Choice(["error", "warning", "never"]), help="What makes the exit status 1; default: error."
+)
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; default: one per processor.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of analysed files.")
+@click.option("--unresolved", is_flag=True, help="List the places whose meaning could not be followed.")
+@config_option
+def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how click works
+    inputs: tuple[str, ...],
+    against: tuple[str, ...],
+    output_format: str,
+    output: Path | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    baseline: Path | None,
+    fail_on: str | None,
+    jobs: int | None,
+    no_cache: bool,
+    unresolved: bool,
+    config_file: Path | None,
+) -> int:
+    """Say in which releases of a library the calls of a code base break, where, why, and whether anybody would notice.
+
+    PATH is a folder or a file, by default the current folder. Nothing that is scanned is ever run.
+    """
+    from driftwatch.report import render
+    from driftwatch.report.options import RenderOptions
+    from driftwatch.report.styled import Look, look
+    from driftwatch.report.text import summary
+    from driftwatch.scan import ScanRequest, Watched, scan
+    from driftwatch.snapshot.cache import cache_root
+
+    start = time.monotonic()
+    with activity("looking") as shown:
+        paths, config = _resolve(inputs or (".",), config_file, shown)
+        watched = tuple(Watched(history_of(target), target.data) for target in targets_of(config))
+        shown.title("analysing")
+        result = scan(
+            ScanRequest(
+                paths=paths,
+                targets=watched,
+                config=config,
+                against=against,
+                select=select,
+                ignore=ignore,
+                baseline=baseline,
+                fail_on=fail_on,
+                jobs=jobs or os.cpu_count() or 1,
+                cache=None if no_cache else cache_root(),
+                progress=shown.step,
+            )
+        )
+    if not result.files:
+        raise InputError(f"there is no Python file in {', '.join(repr(text) for text in inputs or ('.',))}")
+    report = _report(result, time.monotonic() - start)
+    shape = Look() if output is not None else look(sys.stdout)
+    emit(render(output_format, report, RenderOptions(shape, unresolved)), output)
+    if output is not None:
+        say(summary(report))
+    return _status(result)
+
+
+def _resolve(inputs: tuple[str, ...], config_file: Path | None, shown: Activity) -> tuple[tuple[Path, ...], Config]:
+    """The folders and files to scan, and the configuration that applies to them.
+
+    A release from the index is no part of the project that stands in the working folder: of that project's
+    configuration, only its targets count for it.
+    """
+    from driftwatch.config import Config
+    from driftwatch.scan import config_for
+    from driftwatch.snapshot.fetch import fetch_project, is_project_spec
+
+    local = tuple(Path(text) for text in inputs if not is_project_spec(text))
+    if config_file is not None:
+        config = configuration(config_file)
+    elif local:
+        config = config_for(local)
+    else:
+        nearest = configuration(None)
+        config = Config(path=nearest.path, targets=nearest.targets)
+    paths: list[Path] = []
+    for text in inputs:
+        if is_project_spec(text):
+            shown.title(f"fetching {text}")
+            paths.append(fetch_project(text).path)
+        else:
+            paths.append(Path(text))
+    return tuple(paths), config
+
+
+def _report(result: ScanResult, seconds: float) -> Report:
+    """The result as the formats take it. Paths are shown as seen from here, so that a click on one opens the file."""
+    from driftwatch.report.model import Report, TargetReport
+
+    # An annotation's path must be as the repository has it, wherever in it the scan was started.
+    here = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).resolve()
+
+    def shown(path: str) -> str:
+        place = result.sources.path(path)
+        return place.relative_to(here).as_posix() if place.is_relative_to(here) else path
+
+    return Report(
+        targets=tuple(
+            TargetReport(
+                distribution=target.distribution,
+                module=target.module,
+                timeline=target.timeline,
+                checked=target.checked,
+                origin=target.origin,
+                compatible=target.compatible,
+                degraded=target.degraded,
+            )
+            for target in result.targets
+        ),
+        findings=result.findings,
+        unresolved=result.unresolved,
+        diagnostics=result.diagnostics,
+        idle=result.idle,
+        suppressed=len(result.suppressed),
+        files=result.files,
+        analysed=result.analysed,
+        seconds=seconds,
+        source=result.sources.lines,
+        shown=shown,
+    )
+
+
+def _status(result: ScanResult) -> int:
+    """1 for findings; 2 where not one file could be looked at; else 0."""
+    if result.failed:
+        return 1
+    unread = {diagnostic.path for diagnostic in result.diagnostics}
+    return 2 if len(unread) >= result.files else 0
