@@ -7,7 +7,8 @@ from dataclasses import replace
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, Unresolved
 from driftwatch.releases import EMPTY, Timeline
-from driftwatch.report.model import Report, TargetReport, UnusedIgnore
+from driftwatch.report.model import Report, TargetReport
+from driftwatch.suppress import Idle
 
 TIMELINE = Timeline(("0.5.0", "0.6.0", "0.6.1", "0.6.2", "0.7.0", "0.7.1"))
 CHECKED = TIMELINE.matching(">=0.6.0")
@@ -123,7 +124,7 @@ REPORT = Report(
     findings=(HOSTILE, SILENT, RAISES, AGAIN, GUARDED),
     unresolved=(Unresolved("pkg/fusion.py", 30, "what `**options` holds is not known"),),
     diagnostics=(Diagnostic("pkg/broken\n.py", 3, "not valid Python: invalid syntax"),),
-    unused_ignores=(UnusedIgnore("pkg/moe.py", 4, "unused ignore of DW101"),),
+    idle=(Idle("pkg/moe.py", 4, "unused ignore of DW101"),),
     suppressed=1,
     files=1959,
     analysed=12,
