@@ -10,10 +10,10 @@ from __future__ import annotations
 import argparse
 import collections
 import random
+import re
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -26,7 +26,7 @@ from tests.differential.menu import Menu
 from tests.differential.programs import Program, Runner
 from tests.differential.shipped import shipped, shipped_stubs
 from tests.differential.shrink import shrink
-from tests.differential.truth import UnclassifiedError
+from tests.differential.truth import Source, UnclassifiedError
 from tests.stubs import write_stub
 
 BATCH = 50
@@ -89,11 +89,25 @@ def _smallest(each: Disagreement, comparison: Comparison) -> Disagreement:
             found = list(comparison.of([program]))
         except UnclassifiedError:  # a program cut down too far
             return None
-        same = (each.kind, each.expected.split(":")[0], each.got)
-        return next((d for d in found if (d.kind, d.expected.split(":")[0], d.got) == same), None)
+        same = (each.kind, each.expected, each.got)
+        return next((d for d in found if (d.kind, d.expected, d.got) == same and _sound(d, comparison)), None)
 
-    small = shrink(each.program, lambda program: again(program) is not None)
-    return again(small) or replace(each, program=each.program)
+    if again(each.program) is None:
+        return each
+    return again(shrink(each.program, lambda program: again(program) is not None)) or each
+
+
+def _sound(each: Disagreement, comparison: Comparison) -> bool:
+    """Whether the place is still one that can be run, and nothing lost its definition."""
+    outcomes = comparison.runner.run(each.program).values()
+    runs = [run for o in outcomes for run in (o.imported, *(run for calls in o.calls for run in calls))]
+    if any((run.ended or "").startswith(("NameError", "UnboundLocalError")) for run in runs):
+        return False
+    if any(each.place in run.lines for run in runs):
+        return True
+    outer = Source(each.program).outer(each.place)
+    mentions = sum(len(re.findall(rf"\b{outer}\b", text)) for text in each.program.files.values())
+    return outer in {call.function for call in each.program.calls} or mentions > 1
 
 
 if __name__ == "__main__":

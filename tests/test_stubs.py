@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from driftwatch.snapshot import store
 from driftwatch.snapshot.model import Binding, Parameter, ParameterKind, Ref, Signature, Snapshot, Symbol, SymbolKind
+from tests.differential.programs import Call, Program, Runner
+from tests.differential.shipped import shipped, shipped_stubs
 from tests.stubs import write_stub
 
 EITHER = ParameterKind.POSITIONAL_OR_KEYWORD
@@ -190,3 +193,47 @@ def test_text_of_a_snapshot_never_becomes_code(tmp_path: Path, text: str) -> Non
 def test_a_name_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match="is not a name"):
         write_stub(snapshot(module("lib.comm"), function("lib.comm:f", Parameter(name, EITHER))), tmp_path)
+
+
+def test_a_stub_of_every_shipped_release_can_be_imported(tmp_path: Path) -> None:
+    history = shipped()
+    program = Program(
+        {"main.py": "import flashinfer.comm as comm\ndef run():\n    return comm\n"}, "main", (Call("run"),)
+    )
+    with Runner(shipped_stubs(tmp_path), "flashinfer") as runner:
+        outcomes = runner.run(program)
+    assert tuple(outcomes) == history.timeline.versions
+    assert all(outcome.imported.ended is None for outcome in outcomes.values())
+    assert all(run.ended is None for outcome in outcomes.values() for runs in outcome.calls for run in runs)
+
+
+@pytest.mark.parametrize("release", ["0.2.7.post1", "0.6.0", "0.7.4"])
+def test_a_shipped_stub_has_the_recorded_signatures(tmp_path: Path, release: str) -> None:
+    recorded = store.snapshot_of(shipped(), release)
+    write_stub(recorded, tmp_path)
+    functions = {
+        str(ref): [[p.name, p.kind.value, p.default is not None] for p in symbol.signature.parameters]
+        for ref, symbol in recorded.symbols.items()
+        if symbol.kind is SymbolKind.FUNCTION and "." not in ref.qualname and symbol.signature
+    }
+    script = """
+import importlib, inspect, json, sys
+kinds = {k: k.description.replace(" ", "-").replace("variadic-", "var-") for k in inspect._ParameterKind}
+out = {}
+for ref in json.load(sys.stdin):
+    module, name = ref.split(":")
+    signature = inspect.signature(getattr(importlib.import_module(module), name))
+    out[ref] = [[p.name, kinds[p.kind], p.default is not p.empty] for p in signature.parameters.values()]
+print(json.dumps(out))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        input=json.dumps(list(functions)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == functions
+    assert len(functions) > 20

@@ -137,7 +137,7 @@ class Calls(Conditions):
         return [f"return {name}({passed})"]
 
     def _helper_wrapper(self, f: str, passed: Passed, target: Target) -> Lines:
-        name = self.fresh("wrap")
+        name = self.fresh("_wrap")
         if self.file is not self.main:
             return self._direct(f, passed, target)
         self.helper.top += self._wrapper(name, f"comm.{target.callee.ref.qualname}", passed)

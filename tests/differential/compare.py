@@ -7,6 +7,7 @@ unknown conditions must be covered: whatever can be raised is reported.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """`kind` is miss, alarm, outcome or unresolved (a miss where the analysis says that it does not know)."""
+    """`kind` is miss, alarm, outcome, crash, or unresolved (a miss where the analysis says that it does not know)."""
 
     kind: str
     program: Program
@@ -68,7 +69,16 @@ class Comparison:
 
     def of(self, programs: Sequence[Program]) -> Iterator[Disagreement]:
         """All disagreements over these programs, whose files have distinct names."""
-        said, unresolved = self.said(programs)
+        try:
+            said, unresolved = self.said(programs)
+        except Exception:  # noqa: BLE001  # a defect like any other: which program does it?
+            if len(programs) > 1:
+                for program in programs:
+                    yield from self.of([program])
+            else:
+                error = traceback.format_exc(limit=-3)
+                yield Disagreement("crash", programs[0], (f"{programs[0].main}.py", 1), (), "an analysis", error)
+            return
         for program in programs:
             yield from self._compare(program, said, unresolved)
 
@@ -113,7 +123,7 @@ class Comparison:
                     key = ("alarm", each.place, "nothing", f"{each.code} {each.symbol} {each.parameter or ''}")
                     found.setdefault(key, []).append(release)
         for (kind, place, expected, got), releases in found.items():
-            yield Disagreement(kind, program, place, tuple(releases), expected, got)
+            yield Disagreement(kind, program, place, tuple(dict.fromkeys(releases)), expected, got)
 
     def _of_fact(self, fact: Fact, here: list[Said], unresolved: set[Place], exact: bool) -> Iterator[tuple[str, str]]:
         places = {fact.place} | (fact.way if fact.kind == "arguments" else set())

@@ -162,7 +162,7 @@ class Conditions(Draft):
         return f"{name}()"
 
     def _in_helper(self, target: Target) -> str:
-        name = self.fresh("has_it")
+        name = self.fresh("_has_it")
         self.file = self.helper
         self.helper.top += [f"def {name}():", f"    return {self._atom(target)}"]
         self.file = self.main

@@ -71,7 +71,8 @@ class Menu:
         functions, constructors, names, makers, members = [], [], [], [], []
         for ref in sorted(history.epochs):
             epochs = history.of(ref)
-            if not ref.qualname or "." in ref.qualname or not _public(ref):
+            inside = f"{ref.module}.".startswith(f"{history.module}.")
+            if not ref.qualname or "." in ref.qualname or not inside or not _public(ref):
                 continue
             if len(epochs) > 1 or history.present(ref) != everywhere:
                 names.append(ref)
@@ -89,8 +90,10 @@ class Menu:
                 if differs and constructor is not None and _constructible(history, ref, epochs):
                     constructors.append(constructor)
                 members += [(ref, name) for name in _constants(history, ref)]
-        modules = tuple(m for m in sorted(set(history.modules())) if history.has_module(m) != everywhere)
-        names = [ref for ref in names if f"{ref.module}.{ref.qualname}" not in set(history.modules())]
+        inside_it = (m for m in sorted(set(history.modules())) if m.startswith(f"{history.module}."))
+        modules = tuple(m for m in inside_it if history.has_module(m) != everywhere and _public(Ref(m, "")))
+        every = set(history.modules())
+        names = [ref for ref in names if f"{ref.module}.{ref.qualname}" not in every]
         return cls(
             history.module.partition(".")[0],
             history.module,

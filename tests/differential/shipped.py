@@ -6,13 +6,20 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from driftwatch.snapshot import store
 from driftwatch.snapshot.history import History
+from tests.stubs import write_stub
 
 
 @cache
 def shipped() -> History:
-    raise NotImplementedError
+    return store.load(store.shipped() / "flashinfer-python")
 
 
 def shipped_stubs(folder: Path) -> Mapping[str, Path]:
-    return {}
+    """A stub of each release, in a folder of its own."""
+    history = shipped()
+    return {
+        release: write_stub(store.snapshot_of(history, release), folder / release)
+        for release in history.timeline.versions
+    }

@@ -31,7 +31,7 @@ def _candidates(program: Program) -> Iterator[Program]:
     for call in program.calls:
         if len(program.calls) > 1:
             others = tuple(other for other in program.calls if other is not call)
-            yield from _checked(Program(dict(program.files), program.main, others))
+            yield from _checked(Program(_without(program, call.function), program.main, others))
     for path, text in program.files.items():
         if len(program.files) > 1 and path != f"{program.main}.py":
             yield from _checked(
@@ -39,6 +39,14 @@ def _candidates(program: Program) -> Iterator[Program]:
             )
         for changed in _edits(ast.parse(text)):
             yield from _checked(Program({**program.files, path: changed}, program.main, program.calls))
+
+
+def _without(program: Program, function: str) -> dict[str, str]:
+    """The files, less a function of the main one: what is not called is not run, and so says nothing."""
+    path = f"{program.main}.py"
+    tree = ast.parse(program.files[path])
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.FunctionDef) and node.name == function)]
+    return {**program.files, path: ast.unparse(tree) + "\n"}
 
 
 def _checked(program: Program) -> Iterator[Program]:

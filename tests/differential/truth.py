@@ -212,6 +212,12 @@ def _fact(event: Event, kind: str, escaped: bool, source: Source) -> Fact:
 BROAD = frozenset({"Exception", "BaseException"})
 
 
+CHECKS = frozenset(
+    {"hasattr", "getattr", "callable", "inspect.signature", "inspect.getfullargspec", "Version", "parse"}
+)
+"""Calls that only look at what is there: a broad handler round nothing else may be meant for just that."""
+
+
 def _handled(event: Event, source: Source) -> frozenset[str]:
     """What a handler that took the exception may be held to be: meant for it, or for something else."""
     either = frozenset({"silent", "guarded"})
@@ -223,15 +229,13 @@ def _handled(event: Event, source: Source) -> frozenset[str]:
                 continue
             names = _handler_names(handler)
             narrow = bool(names) and not names & BROAD
-            only_imports = all(
-                isinstance(s, (ast.Import, ast.ImportFrom, ast.Assign)) for s in attempt.body
-            ) and not any(isinstance(n, ast.Call) for s in attempt.body for n in ast.walk(s))
-            if event.type in ("ImportError", "ModuleNotFoundError"):
-                return frozenset({"guarded"}) if narrow or only_imports else either
             if narrow:
                 other = any(isinstance(n, ast.Call) for s in handler.body for n in ast.walk(s))
-                return frozenset({"guarded"}) if event.type == "AttributeError" or other else either
-            return frozenset({"silent"}) if event.type == "TypeError" else either
+                return frozenset({"guarded"}) if event.type != "TypeError" or other else either
+            calls = {ast.unparse(n.func) for s in attempt.body for n in ast.walk(s) if isinstance(n, ast.Call)}
+            if not calls:
+                return frozenset({"guarded"})
+            return either if calls <= CHECKS else frozenset({"silent"})
     return either
 
 
