@@ -337,3 +337,27 @@ def test_no_store(target: Target) -> None:
 def test_evenly(count: int, chosen: str) -> None:
     records = [ReleaseRecord(str(n)) for n in range(5)]
     assert "".join(record.version for record in evenly(records, count)) == chosen
+
+
+def test_a_definition_that_moves_back_and_forth(target: Target, tmp_path: Path) -> None:
+    """In one release `a` imports it from `b`, in the next `b` from `a`: two pointers that never meet."""
+    here, there = "class Moved:\n    def m(self): ...\n", "from demo.api.{} import Moved\n"
+    specs = []
+    for version, sources in (
+        ("1.0", (here, there.format("a"))),
+        ("2.0", (there.format("b"), here)),
+        ("3.0", (here, here)),
+    ):
+        folder = tmp_path / version / "demo" / "api"
+        folder.mkdir(parents=True)
+        for name, text in zip(("__init__", "a", "b"), ("", *sources), strict=True):
+            (folder / f"{name}.py").write_text(text)
+        specs.append(f"{version}={tmp_path / version}")
+    with PackageIndex(IndexSettings(disabled=True), Cache(tmp_path / "cache")) as index:
+        add(target, specs, index=index)
+    history = store.load(target.snapshots)
+    for module, definitions in (("a", [None, "b", None]), ("b", ["a", None, None])):
+        for ref, tail in ((Ref(f"demo.api.{module}", "Moved"), ""), (Ref(f"demo.api.{module}", "Moved.m"), ".m")):
+            assert history.present(ref) == history.timeline.all
+            expected = [d and Ref(f"demo.api.{d}", "Moved" + tail) for d in definitions]
+            assert [store.snapshot_of(history, v).symbols[ref].definition for v in ("1.0", "2.0", "3.0")] == expected

@@ -64,13 +64,18 @@ class StoredEpochs(Mapping[Ref, tuple[Epoch, ...]]):
 
     # -- one reference -------------------------------------------------------------------------------------------
 
-    def _gather(self, ref: Ref, masks: dict[Symbol, int], chain: tuple[Ref, ...]) -> None:
-        """Every symbol the reference is, with the releases in which it is."""
+    def _gather(self, ref: Ref, masks: dict[Symbol, int], chain: tuple[Ref, ...], within: int = -1) -> None:
+        """Every symbol the reference is, with the releases in which it is.
+
+        Only lines of the releases `within` are followed: two names may point at each other, in different releases.
+        """
         if ref in chain:
             raise SnapshotError(f"{self._source}: {ref} points at itself")
         for line in self._by_name.get(str(ref), ()):
+            if not line.mask & within:
+                continue
             if "is" in line.entry:
-                self._point(line, ref, ref, masks, (*chain, ref))
+                self._point(line, ref, ref, masks, (*chain, ref), within)
             else:
                 symbol = self._decode(line)
                 masks[symbol] = masks.get(symbol, 0) | line.mask
@@ -78,16 +83,17 @@ class StoredEpochs(Mapping[Ref, tuple[Epoch, ...]]):
         while head:
             owner = Ref(ref.module, head)
             for line in self._by_name.get(str(owner), ()):
-                if "is" in line.entry:
-                    self._point(line, owner, ref, masks, (*chain, ref))
+                if "is" in line.entry and line.mask & within:
+                    self._point(line, owner, ref, masks, (*chain, ref), within)
             head = head.rpartition(".")[0]
 
     def _point(
-        self, line: StoredLine, owner: Ref, ref: Ref, masks: dict[Symbol, int], chain: tuple[Ref, ...]
+        self, line: StoredLine, owner: Ref, ref: Ref, masks: dict[Symbol, int], chain: tuple[Ref, ...], within: int
     ) -> None:
         target = Ref.parse(str(line.entry["is"]))
         behind: dict[Symbol, int] = {}
-        self._gather(Ref(target.module, target.qualname + ref.qualname[len(owner.qualname) :]), behind, chain)
+        found = Ref(target.module, target.qualname + ref.qualname[len(owner.qualname) :])
+        self._gather(found, behind, chain, within & line.mask)
         requires = line.entry.get("requires") if ref == owner else None
         reached = 0
         for symbol, mask in behind.items():
@@ -95,7 +101,7 @@ class StoredEpochs(Mapping[Ref, tuple[Epoch, ...]]):
                 reached |= mask
                 seen = alias_of(symbol, target, owner, requires)
                 masks[seen] = masks.get(seen, 0) | (mask & line.mask)
-        if ref == owner and line.mask & ~reached:
+        if ref == owner and line.mask & within & ~reached:
             raise SnapshotError(f"{self._source}, line {line.number}: {line.entry['is']} is not there in all releases")
 
     def _decode(self, line: StoredLine) -> Symbol:
