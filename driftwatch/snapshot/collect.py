@@ -7,7 +7,7 @@ signature or another class refers to are there as well. Nothing of the library i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from driftwatch.errors import SnapshotError
@@ -101,11 +101,14 @@ class _Collecting:
                     self._symbols[ref.member(name)] = Symbol(ref.member(name), SymbolKind.ATTRIBUTE)
                 continue
             found = self._library.attribute(facts.name, name)
-            self._place(ref.member(name), found, self._requires(bound))
+            lazy = facts.lazy.get(name, ()) if bound is None else ()
+            needs = bound.needs if bound is not None else [f"{t.module}.{t.name}".rstrip(".") for t in lazy]
+            self._place(ref.member(name), found, self._requires(needs))
 
-    def _requires(self, bound: Bound | None) -> tuple[str, ...]:
+    def _requires(self, needs: Iterable[str]) -> tuple[str, ...]:
+        """The optional packages behind imports without which a name is absent."""
         needed: frozenset[str] = frozenset()
-        for path in bound.needs if bound is not None else ():
+        for path in needs:
             needed |= self._library.packages_of(path, self._root)
         return tuple(sorted(needed - self._always))
 
@@ -138,7 +141,7 @@ class _Collecting:
 
     def _describe(self, found: Definition, owner: Definition | None) -> Iterator[Symbol]:
         facts = found.bound.facts
-        requires = self._requires(found.bound)
+        requires = self._requires(found.bound.needs)
         if isinstance(facts, ClassFacts):
             yield from self._class(found, facts, requires)
         elif isinstance(facts, FunctionFacts):
@@ -163,6 +166,8 @@ class _Collecting:
                 deprecated=deprecated,
                 requires=requires,
             )
+        if decorators.makes_foreign_callable(facts, self._library.owns):
+            return Symbol(found.ref, SymbolKind.ATTRIBUTE, requires=requires)
         name = found.ref.qualname.rpartition(".")[2]
         binding = decorators.binding_of(name, facts) if owner is not None else None
         return Symbol(

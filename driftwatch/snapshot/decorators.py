@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from driftwatch.snapshot.model import Binding, Deprecation, Parameter
 from driftwatch.snapshot.source_facts import DecoratorFacts, FunctionFacts
@@ -17,6 +17,8 @@ from driftwatch.snapshot.source_facts import DecoratorFacts, FunctionFacts
 PROPERTIES = frozenset({"property", "cached_property", "abstractproperty", "lazy_property", "classproperty"})
 ABSTRACT = frozenset({"abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"})
 CONTEXT_MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
+COMPILERS = frozenset({"jit", "njit", "kernel", "function"})
+"""Names that other distributions give to decorators that compile a function and leave an object in its place."""
 TRANSPARENT_ON_CLASSES = frozenset(
     {"dataclass", "final", "runtime_checkable", "total_ordering", "unique", "verify", "deprecated", "register"}
 )
@@ -40,6 +42,14 @@ def is_property(function: FunctionFacts) -> bool:
 
 def is_abstract(function: FunctionFacts) -> bool:
     return any(last_name(d.path) in ABSTRACT for d in function.decorators)
+
+
+def makes_foreign_callable(function: FunctionFacts, owned: Callable[[str], bool]) -> bool:
+    """Whether the name stands for no Python function any more: a C function pointer, a kernel for another device."""
+    return any(
+        d.path.startswith("ctypes.") or (last_name(d.path) in COMPILERS and not owned(d.path))
+        for d in function.decorators
+    )
 
 
 def makes_context(function: FunctionFacts) -> bool:

@@ -7,12 +7,14 @@ same bytes under the same module name have the same facts, whatever the release.
 from __future__ import annotations
 
 import ast
+import gc
 import hashlib
 import io
 import logging
 import tokenize
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -58,8 +60,22 @@ class Reader:
         key = (hashlib.sha256(source).digest(), module, is_package)
         found = self._read.get(key)
         if found is None:
-            found = self._read[key] = _read(source, module, is_package, release)
+            with _collector_at_rest():
+                found = self._read[key] = _read(source, module, is_package, release)
         return found
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """A syntax tree is a hundred thousand objects that all live until the file is done: looking through them for
+    garbage every now and then is a quarter of the work."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 def _read(source: bytes, module: str, is_package: bool, release: str) -> ModuleFacts:
@@ -71,7 +87,7 @@ def _read(source: bytes, module: str, is_package: bool, release: str) -> ModuleF
             warnings.simplefilter("ignore")
             visited = _visit(text, module, is_package, recorder)
         assert recorder.tree is not None
-        return _ModuleReading(visited, recorder, is_package).facts()
+        return _ModuleReading(visited, recorder.tree, recorder.objects, text, is_package).facts()
     except (SyntaxError, ValueError, RecursionError, MemoryError, LookupError) as error:
         reason = getattr(error, "msg", None) or str(error) or type(error).__name__
         line = getattr(error, "lineno", None)
@@ -117,13 +133,16 @@ def _path(*parts: str) -> Any:
 class _ModuleReading:
     """Turns a visited module into facts."""
 
-    def __init__(self, module: griffe.Module, recorder: _Recorder, is_package: bool) -> None:
-        assert recorder.tree is not None
+    def __init__(
+        self, module: griffe.Module, tree: ast.Module, objects: dict[int, griffe.Object], text: str, is_package: bool
+    ) -> None:
         self._module = module
-        self._tree = recorder.tree
-        self._objects = recorder.objects
+        self._tree = tree
+        self._objects = objects
         self._is_package = is_package
-        self._changed = _globals_assigned(self._tree)
+        # Both need a walk over all of the file; most files need neither.
+        self._changed = _globals_assigned(tree) if "global " in text else frozenset()
+        self._may_wrap = "wraps" in text
 
     def facts(self) -> ModuleFacts:
         path = self._module.path
@@ -232,7 +251,7 @@ class _ModuleReading:
             returns_paths=() if isinstance(node, ast.AsyncFunctionDef) else _instances(returns),
             decorators=decorators,
             warns=_deprecation_warning(node),
-            wrapper_keywords=_wrapper_keywords(node) if owner is self._module else (),
+            wrapper_keywords=_wrapper_keywords(node) if self._may_wrap and owner is self._module else (),
         )
 
     def _decorators(self, nodes: list[ast.expr], owner: griffe.Module | griffe.Class) -> Iterator[DecoratorFacts]:
