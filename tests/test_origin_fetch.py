@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -202,3 +203,24 @@ def test_the_fakes_are_what_they_say(tmp_path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None
         assert "demo-1.0.dist-info/RECORD" in archive.namelist()
+
+
+def test_every_source_has_a_folder_of_its_own_name(fake: FakeIndex, index: PackageIndex) -> None:
+    """So that whoever reads a path in a report sees what it is of."""
+    fake.add("demo", "demo-1.0.tar.gz", make_sdist(FILES))
+    fake.add("demo", "demo-1.1-py3-none-any.whl", make_wheel(FILES, version="1.1"))
+    assert fetch_project("pypi:demo==1.0", index).path.name == "demo-1.0"
+    assert fetch_project("pypi:demo==1.1", index).path.name == "demo-1.1"
+
+
+def test_what_killed_runs_left_is_dropped_after_a_day(fake: FakeIndex, index: PackageIndex, tmp_path: Path) -> None:
+    fake.add("demo", "demo-1.0.tar.gz", make_sdist(FILES))
+    incoming = tmp_path / "incoming"
+    for name, age in (("old", 2), ("young", 0)):
+        (incoming / name / "deep").mkdir(parents=True)
+        (incoming / f"{name}.part").write_text("")
+        for path in (incoming / name, incoming / f"{name}.part"):
+            then = time.time() - age * 24 * 3600
+            os.utime(path, (then, then))
+    fetch_project("pypi:demo==1.0", index)
+    assert sorted(path.name for path in incoming.iterdir()) == ["young", "young.part"]

@@ -11,6 +11,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from pathlib import Path
 from typing import IO
 
 import platformdirs
+
+STALE = 24 * 3600
+_LISTINGS = "listings-1"  # another number for another choice of files to list
 
 
 def cache_root() -> Path:
@@ -63,9 +67,7 @@ class Cache:
     def incoming(self) -> Iterator[tuple[IO[bytes], Path]]:
         """A file to download into, which `keep` may then take; it is gone afterwards."""
         try:
-            folder = self.root / "incoming"
-            folder.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=folder)
+            handle, name = tempfile.mkstemp(dir=self._incoming())
         except OSError:
             handle, name = tempfile.mkstemp(prefix="driftwatch-")
         path = Path(name)
@@ -74,6 +76,29 @@ class Cache:
                 yield file, path
         finally:
             self._drop(path)
+
+    @contextmanager
+    def draft(self) -> Iterator[Path]:
+        """A folder to unpack into, to be moved to its place when it is whole; gone when that fails."""
+        try:
+            path = Path(tempfile.mkdtemp(dir=self._incoming()))
+        except OSError:
+            path = Path(tempfile.mkdtemp(prefix="driftwatch-"))
+        try:
+            yield path
+        except BaseException:
+            shutil.rmtree(path, ignore_errors=True)
+            raise
+
+    def _incoming(self) -> Path:
+        """The folder of what is on its way; what a run that was killed has left there is dropped after a day."""
+        folder = self.root / "incoming"
+        folder.mkdir(parents=True, exist_ok=True)
+        for left in folder.iterdir():
+            with contextlib.suppress(OSError):
+                if time.time() - left.lstat().st_mtime > STALE:
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
+        return folder
 
     def keep(self, path: Path, sha256: str) -> Path:
         """Moves a checked download to its place, and says where that is."""
@@ -109,7 +134,7 @@ class Cache:
 
     def listing(self, archive: str) -> Listing | None:
         """The listing of the archive with this hash, if it is here and whole."""
-        path = self._path("listings", archive)
+        path = self._path(_LISTINGS, archive)
         try:
             checksum, _, body = path.read_bytes().partition(b"\n")
         except OSError:
@@ -126,7 +151,7 @@ class Cache:
     def keep_listing(self, archive: str, listing: Listing) -> None:
         lines = (f"{e.sha256} {e.size} {name}\n" for name, e in sorted(listing.items()) if _one_line(name))
         body = "".join(lines).encode()
-        self._write(self._path("listings", archive), hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+        self._write(self._path(_LISTINGS, archive), hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
     # -- folders -------------------------------------------------------------------------------------------------
 

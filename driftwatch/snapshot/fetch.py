@@ -12,7 +12,6 @@ import hashlib
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,13 +21,14 @@ from packaging.version import InvalidVersion, Version
 from driftwatch.errors import InputError, UsageError
 from driftwatch.snapshot.archive import Member, members, unpack
 from driftwatch.snapshot.artifact_tree import RangedWheel
-from driftwatch.snapshot.cache import Cache
 from driftwatch.snapshot.index import Artifact, PackageIndex
 from driftwatch.snapshot.remote_zip import NoRangesError
 
 SCHEME = "pypi:"
 LARGE_WHEEL = 150 << 20
 """A wheel of more bytes than this is read by ranges."""
+LAYOUT = 1
+"""What is unpacked, and how; a folder of another layout is unpacked again."""
 _SPEC = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:==\s*(\S+))?")
 _DECLARING = frozenset({"METADATA", "PKG-INFO", "requires.txt", "pyproject.toml", "driftwatch.toml", "setup.cfg"})
 
@@ -94,7 +94,7 @@ def _fetch(index: PackageIndex, name: str, version: str | None) -> ProjectSource
     artifact = choose_for_scan(project.artifacts(version))
     artifact.require_hash()
     folder = _unpacked(index, artifact)
-    return ProjectSource(_only_folder(folder), f"{name} {version}", name, version, artifact.filename)
+    return ProjectSource(_sources(folder), f"{name} {version}", name, version, artifact.filename)
 
 
 def _unpacked(index: PackageIndex, artifact: Artifact) -> Path:
@@ -102,15 +102,11 @@ def _unpacked(index: PackageIndex, artifact: Artifact) -> Path:
     if _whole(folder):
         return folder
     shutil.rmtree(folder, ignore_errors=True)
-    draft = _draft(index.cache)
-    try:
-        count = unpack(_members(index, artifact), draft, artifact.filename)
-        if not count:
+    with index.cache.draft() as draft:
+        inside = draft / _folder_name(artifact)
+        if not unpack(_members(index, artifact), inside, artifact.filename):
             raise InputError(f"{artifact.filename} holds no Python sources")
         return _placed(draft, folder)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
 
 
 def _members(index: PackageIndex, artifact: Artifact) -> Iterator[Member]:
@@ -131,15 +127,6 @@ def _ranged(index: PackageIndex, artifact: Artifact) -> Iterator[Member]:
 
 
 # -- folders in the cache: whole or not there ------------------------------------------------------------------------
-
-
-def _draft(cache: Cache) -> Path:
-    try:
-        parent = cache.root / "incoming"
-        parent.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(dir=parent))
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="driftwatch-"))
 
 
 def _placed(draft: Path, folder: Path) -> Path:
@@ -173,10 +160,15 @@ def _measure(folder: Path) -> str:
         for name in names:
             count += 1
             size += Path(where, name).lstat().st_size
-    return f"{count} files, {size} bytes\n"
+    return f"layout {LAYOUT}: {count} files, {size} bytes\n"
 
 
-def _only_folder(folder: Path) -> Path:
-    """The folder itself, or the one in it that an sdist puts everything into."""
+def _folder_name(artifact: Artifact) -> str:
+    """An sdist has a folder ``NAME-VERSION`` of its own; a wheel gets one."""
+    return f"{artifact.project}-{artifact.version}" if artifact.wheel else ""
+
+
+def _sources(folder: Path) -> Path:
+    """The one folder in an unpacked archive; the whole of it, where somebody packed an sdist in another way."""
     inside = list(folder.iterdir())
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
