@@ -40,18 +40,15 @@ def lines(snapshot: Snapshot) -> Iterator[tuple[Ref, str]]:
     """Every symbol that does not follow from another, with its canonical line, in order."""
     pointers = _pointers(snapshot.symbols)
     for ref, symbol in sorted(snapshot.symbols.items()):
+        if any(owner in pointers for owner in _owners(ref)):
+            continue
+        entry = encode_symbol(symbol)
         if ref in pointers:
-            entry: Entry | None = {"name": str(ref), "is": str(symbol.definition)}
             assert symbol.definition is not None
+            entry = {"name": str(ref), "is": str(symbol.definition)}
             if symbol.requires != snapshot.symbols[symbol.definition].requires:
-                assert entry is not None
                 entry["requires"] = list(symbol.requires)
-        elif any(owner in pointers for owner in _owners(ref)):
-            entry = None
-        else:
-            entry = encode_symbol(symbol)
-        if entry is not None:
-            yield ref, json.dumps(entry, ensure_ascii=False)
+        yield ref, json.dumps(entry, ensure_ascii=False)
 
 
 def encode(snapshot: Snapshot) -> bytes:
@@ -129,8 +126,12 @@ def encode_symbol(symbol: Symbol) -> Entry:
 
 
 _KEYS = frozenset(
-    "name kind binding abstract bases parameters returns instance_of extra_keywords value annotation definition "
-    "deprecated removal requires open is since until".split()
+    {
+        *("name", "kind", "binding", "abstract", "bases", "value", "annotation", "definition", "requires", "open"),
+        *("parameters", "returns", "instance_of", "extra_keywords"),
+        *("deprecated", "removal"),
+        *("is", "since", "until"),
+    }
 )
 
 

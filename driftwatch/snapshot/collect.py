@@ -317,8 +317,10 @@ class _Collecting:
     def _field(self, symbol: Symbol, facts: ValueFacts, owner: Definition) -> Symbol | None:
         """A class's attribute as its kind of class makes it; None when it is none."""
         assert isinstance(owner.bound.facts, ClassFacts)
-        if any(isinstance(b, Foreign) and constructors.dotted(b) in constructors.NAMED_TUPLES
-               for b in self._library.bases(owner)):
+        if any(
+            isinstance(b, Foreign) and constructors.dotted(b) in constructors.NAMED_TUPLES
+            for b in self._library.bases(owner)
+        ):
             return replace(symbol, value=None)
         dataclass = decorators.is_dataclass(owner.bound.facts.decorators)
         special = decorators.last_name(facts.annotation_path or "")

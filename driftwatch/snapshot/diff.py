@@ -198,9 +198,7 @@ def _owner_differs(ref: Ref, before: Mapping[Ref, Symbol], after: Mapping[Ref, S
 def _changes(old: Symbol, new: Symbol) -> Iterator[Change]:
     ref = new.ref
     if old.kind is not new.kind:
-        yield Change(
-            ref, ChangeKind.KIND_CHANGED, Grade.BREAKING, before=old.kind.value, after=new.kind.value
-        )
+        yield Change(ref, ChangeKind.KIND_CHANGED, Grade.BREAKING, before=old.kind.value, after=new.kind.value)
     else:
         yield from _signature_changes(ref, old, new)
         yield from _class_changes(ref, old, new)
@@ -215,9 +213,7 @@ def _changes(old: Symbol, new: Symbol) -> Iterator[Change]:
         yield Change(ref, ChangeKind.UNDEPRECATED, Grade.INFORMATIONAL, before=old.deprecated.message)
     if old.requires != new.requires:
         grade = Grade.RISKY if set(new.requires) - set(old.requires) else Grade.COMPATIBLE
-        yield Change(
-            ref, ChangeKind.REQUIRES_CHANGED, grade, before=_listed(old.requires), after=_listed(new.requires)
-        )
+        yield Change(ref, ChangeKind.REQUIRES_CHANGED, grade, before=_listed(old.requires), after=_listed(new.requires))
     if old.definition != new.definition and (old.definition or new.definition):
         yield Change(
             ref,
@@ -300,9 +296,7 @@ def parameter_changes(ref: Ref, old: Signature, new: Signature) -> Iterator[Chan
             grade = Grade.COMPATIBLE if positional_only or variadic else Grade.BREAKING
             if parameter.name in new.extra_keywords:
                 grade = Grade.COMPATIBLE
-            yield Change(
-                ref, ChangeKind.PARAMETER_RENAMED, grade, parameter.name, before=parameter.name, after=name
-            )
+            yield Change(ref, ChangeKind.PARAMETER_RENAMED, grade, parameter.name, before=parameter.name, after=name)
         yield from _parameter_change(ref, parameter, current)
     for name, parameter in after.items():
         if name not in before:
@@ -337,9 +331,7 @@ def _parameter_change(ref: Ref, old: Parameter, new: Parameter) -> Iterator[Chan
     elif new.required and not old.required:
         yield Change(ref, ChangeKind.BECAME_REQUIRED, Grade.BREAKING, new.name, before=_parameter_text(old))
     elif old.default != new.default:
-        yield Change(
-            ref, ChangeKind.DEFAULT_CHANGED, Grade.RISKY, new.name, before=old.default, after=new.default
-        )
+        yield Change(ref, ChangeKind.DEFAULT_CHANGED, Grade.RISKY, new.name, before=old.default, after=new.default)
 
 
 def _renamed(old: Signature, new: Signature) -> dict[str, str]:
@@ -436,9 +428,7 @@ def _order(change: Change) -> tuple[object, ...]:
     )
 
 
-def _identity(
-    change: Change, before: Mapping[Ref, Symbol], after: Mapping[Ref, Symbol]
-) -> tuple[object, ...]:
+def _identity(change: Change, before: Mapping[Ref, Symbol], after: Mapping[Ref, Symbol]) -> tuple[object, ...]:
     """What makes two changes one: the same thing happening to the same definition."""
     old, new = before.get(change.ref), after.get(change.ref)
     if change.kind in (ChangeKind.SYMBOL_ADDED, ChangeKind.SYMBOL_REMOVED, ChangeKind.SYMBOL_MOVED):

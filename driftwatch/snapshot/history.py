@@ -219,9 +219,7 @@ def union_present(history: History, order: Iterable[Ref], name: str) -> ReleaseS
     return releases
 
 
-def merge(
-    distribution: str, module: str, snapshots: Iterable[Snapshot], timeline: Timeline | None = None
-) -> History:
+def merge(distribution: str, module: str, snapshots: Iterable[Snapshot], timeline: Timeline | None = None) -> History:
     """The history that a set of snapshots tells; equal facts of a reference become one epoch."""
     taken = list(snapshots)
     timeline = timeline or Timeline.of(s.release for s in taken)

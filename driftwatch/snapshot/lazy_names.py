@@ -297,7 +297,8 @@ class _Reading:
             implicit = {"__name__": self._module, "__package__": self._package}
             return implicit.get(expression.id)
         if isinstance(expression, ast.JoinedStr):
-            parts = [self._text(v.value if isinstance(v, ast.FormattedValue) else v, name, local) for v in expression.values]
+            pieces = (v.value if isinstance(v, ast.FormattedValue) else v for v in expression.values)
+            parts = [self._text(piece, name, local) for piece in pieces]
             return None if None in parts else "".join(p for p in parts if p is not None)
         if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Add):
             left = self._text(expression.left, name, local)

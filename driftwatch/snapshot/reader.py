@@ -46,7 +46,13 @@ _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _WARNINGS = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
 _UNIONS = frozenset({"typing.Union", "typing.Optional", "Union", "Optional"})
 _CLASSVARS = ("typing.ClassVar", "ClassVar", "typing_extensions.ClassVar")
-_KINDS = {kind: ParameterKind[kind.name.upper()] for kind in griffe.ParameterKind}
+_KINDS = {
+    griffe.ParameterKind.positional_only: ParameterKind.POSITIONAL_ONLY,
+    griffe.ParameterKind.positional_or_keyword: ParameterKind.POSITIONAL_OR_KEYWORD,
+    griffe.ParameterKind.var_positional: ParameterKind.VAR_POSITIONAL,
+    griffe.ParameterKind.keyword_only: ParameterKind.KEYWORD_ONLY,
+    griffe.ParameterKind.var_keyword: ParameterKind.VAR_KEYWORD,
+}
 
 
 class Reader:
@@ -215,7 +221,9 @@ class _ModuleReading:
         return ".".join(part for part in (*base, statement.module or "", name) if part)
 
     def _needs(self, guards: Iterable[scope.Guard]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(path for guard in guards for s in scope.imports_in(guard) for path in self._paths(s)))
+        return tuple(
+            dict.fromkeys(path for guard in guards for s in scope.imports_in(guard) for path in self._paths(s))
+        )
 
     def _paths(self, statement: ast.Import | ast.ImportFrom) -> Iterator[str]:
         if isinstance(statement, ast.Import):

@@ -190,34 +190,32 @@ def _bound_by(statement: ast.stmt, condition: Condition) -> Iterator[Site | Remo
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         if not _adds_to_another(statement):
             yield Site(statement.name, statement, condition)
-    elif isinstance(statement, ast.Import):
-        for alias in statement.names:
-            yield Site(alias.asname or alias.name.partition(".")[0], statement, condition, alias=alias)
-    elif isinstance(statement, ast.ImportFrom):
+    elif isinstance(statement, ast.Import | ast.ImportFrom):
         for alias in statement.names:
             if alias.name != "*":
-                yield Site(alias.asname or alias.name, statement, condition, alias=alias)
-    elif isinstance(statement, ast.Assign):
-        for target in statement.targets:
-            yield from _targets(target, statement.value, statement, condition)
+                bound = alias.name.partition(".")[0] if isinstance(statement, ast.Import) else alias.name
+                yield Site(alias.asname or bound, statement, condition, alias=alias)
     elif isinstance(statement, ast.AnnAssign):
         if isinstance(statement.target, ast.Name):
             yield Site(statement.target.id, statement, condition, statement.value, statement.annotation)
-    elif isinstance(statement, ast.AugAssign):
-        yield from _targets(statement.target, None, statement, condition)
-    elif isinstance(statement, ast.For):
-        yield from _targets(statement.target, None, statement, condition)
-    elif isinstance(statement, ast.With):
-        for item in statement.items:
-            if item.optional_vars is not None:
-                yield from _targets(item.optional_vars, None, statement, condition)
     elif isinstance(statement, ast.Delete):
-        for target in statement.targets:
-            if isinstance(target, ast.Name):
-                yield Removal(target.id)
+        yield from (Removal(target.id) for target in statement.targets if isinstance(target, ast.Name))
     elif type(statement).__name__ == "TypeAlias":
         yield Site(statement.name.id, statement, condition, statement.value)  # type: ignore[attr-defined]
+    else:
+        for target, value in _assigned(statement):
+            yield from _targets(target, value, statement, condition)
     yield from _walrus(statement, condition)
+
+
+def _assigned(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """The targets a statement assigns to, each with what it is given where that is one expression."""
+    if isinstance(statement, ast.Assign):
+        yield from ((target, statement.value) for target in statement.targets)
+    elif isinstance(statement, ast.AugAssign | ast.For):
+        yield statement.target, None
+    elif isinstance(statement, ast.With):
+        yield from ((item.optional_vars, None) for item in statement.items if item.optional_vars is not None)
 
 
 def _walrus(statement: ast.stmt, condition: Condition) -> Iterator[Site]:

@@ -82,12 +82,12 @@ def load(folder: Path) -> History:
     path = folder / HISTORY
     header, rows = _rows(path)
     by_name: dict[str, list[StoredLine]] = {}
-    masks: dict[tuple[str, str | None], int] = {}
+    masks: dict[tuple[object, object], int] = {}
     for number, entry in rows:
         span = (entry.get("since"), entry.get("until"))
-        mask = masks.get(span)  # type: ignore[arg-type]
+        mask = masks.get(span)
         if mask is None:
-            mask = masks[span] = _mask(timeline, span, path, number)  # type: ignore[index]
+            mask = masks[span] = _mask(timeline, span, path, number)
         name = entry.get("name")
         if not isinstance(name, str):
             raise SnapshotError(f"{path}, line {number} is damaged: it names no symbol")
@@ -172,8 +172,8 @@ def _one(path: Path, number: int, row: str) -> Any:
 def _mask(timeline: Timeline, span: tuple[object, object], path: Path, number: int) -> int:
     since, until = span
     try:
-        first = timeline.versions.index(since)  # type: ignore[arg-type]
-        end = len(timeline) if until is None else timeline.versions.index(until)  # type: ignore[arg-type]
+        first = timeline.versions.index(since)
+        end = len(timeline) if until is None else timeline.versions.index(until)
     except ValueError:
         raise SnapshotError(f"{path}, line {number} is damaged: it names a release that is not recorded") from None
     if end <= first:
@@ -273,8 +273,8 @@ def _replace(path: Path, rows: Sequence[str]) -> None:
             stream.write("".join(row + "\n" for row in rows).encode())
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise

@@ -1,0 +1,1 @@
+"""Snapshots held against what a real import of the same release shows."""
