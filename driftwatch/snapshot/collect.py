@@ -259,6 +259,8 @@ class _Collecting:
                 yield constructors.dotted(base)
             else:
                 yield written.text
+        if facts.metaclass == "abc.ABCMeta":
+            yield "abc.ABC"
 
     def _member(self, owner: Definition, facts: ClassFacts, name: str) -> Iterator[Symbol]:
         bound = facts.body[name]

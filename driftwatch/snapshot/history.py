@@ -10,24 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from driftwatch.releases import EMPTY, ReleaseSet, Timeline
+from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
+from driftwatch.snapshot.lineage import linearized
 from driftwatch.snapshot.model import Ref, Snapshot, Symbol, SymbolKind
-
-CLOSED_BASES = frozenset(
-    {
-        "object",
-        "abc.ABC",
-        "enum.Enum",
-        "enum.IntEnum",
-        "enum.Flag",
-        "enum.IntFlag",
-        "typing.Protocol",
-        "typing.Generic",
-        "typing.NamedTuple",
-        "typing_extensions.Protocol",
-    }
-)
-"""Foreign bases that bring no public member a caller could mistake for the library's own."""
+from driftwatch.snapshot.standard_bases import standard_members
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +87,13 @@ class History:
         return self.present(Ref(module, ""))
 
     def attribute(self, module: str, name: str) -> ReleaseSet:
-        """The releases in which ``from module import name`` works: an attribute of it, or a submodule."""
+        """The releases in which ``from module import name`` works: an attribute of it, or a submodule.
+
+        A module whose symbol is open may have the name in other releases as well.
+        """
+        if name.startswith("__") and name.endswith("__"):
+            # Every module has those that Python gives it; of its own ones nobody keeps a record.
+            return self.has_module(module)
         return self.present(Ref(module, name)) | self.has_module(f"{module}.{name}")
 
     # -- classes -------------------------------------------------------------------------------------------------
@@ -113,46 +105,27 @@ class History:
     def lineage(self, ref: Ref, release: ReleaseSet) -> tuple[list[Ref], bool]:
         """A class and its bases within the library, in lookup order, as of any one release of the set.
 
-        The second value says whether the lineage is closed: no foreign base that could bring members of its own.
+        The second value says whether the lineage is closed: nothing in it could bring members that are not recorded.
         """
-        order: list[Ref] = []
-        closed = True
-        queue = [ref]
-        while queue:
-            current = queue.pop(0)
-            if current in order:
-                continue
-            order.append(current)
-            found = [e for e in self.of(current) if not e.releases.isdisjoint(release)]
-            if not found:
-                closed = False
-                continue
-            for base in found[0].symbol.bases:
-                if ":" in base:
-                    queue.append(Ref.parse(base))
-                elif base.partition("[")[0] not in CLOSED_BASES:
-                    closed = False
-        return order, closed
+        order, others = self._descent(ref, release)
+        return order, all(standard_members(base) is not None for base in others)
 
     def member(self, cls: Ref, name: str, releases: ReleaseSet) -> Lookup:
-        """Where a class, its bases included, has a member of this name."""
+        """Where a class or its instances have a member of this name, what they inherit included.
+
+        Unknown is where a base outside the library or a ``__getattr__`` may bring it.
+        """
         present, unknown = EMPTY, EMPTY
         for part in self._slices(cls, releases):
-            order, closed = self.lineage(cls, part)
-            if any(not self.present(base.member(name)).isdisjoint(part) for base in order):
-                present |= part
-                for base in order:
-                    here = self.present(base.member(name))
-                    if not here.isdisjoint(part):
-                        # The slice is uniform in the classes' own facts, not in this member's.
-                        missing = part - union_present(self, order, name)
-                        if missing:
-                            present -= missing
-                            if not closed:
-                                unknown |= missing
-                        break
-            elif not closed:
-                unknown |= part
+            order, others = self._descent(cls, part)
+            # The slice is uniform in the classes' own facts, not in this member's.
+            here = part & union([self.present(base.member(name)) for base in order])
+            standard = [standard_members(base) for base in others]
+            if any(members is not None and name in members for members in standard):
+                here = part
+            present |= here
+            if None in standard:
+                unknown |= part - here
         return Lookup(present, unknown)
 
     def member_epochs(self, cls: Ref, name: str, releases: ReleaseSet) -> tuple[tuple[Ref, Epoch], ...]:
@@ -186,11 +159,30 @@ class History:
                     queue.append(below)
         return tuple(seen)
 
+    def is_open(self, ref: Ref) -> ReleaseSet:
+        """The releases in which a module or a class has further names that cannot be listed."""
+        return union([epoch.releases for epoch in self.of(ref) if epoch.symbol.open])
+
     def is_class(self, ref: Ref) -> bool:
         return any(epoch.symbol.kind is SymbolKind.CLASS for epoch in self.of(ref))
 
     def _aliases(self, cls: Ref) -> list[Ref]:
         return [epoch.symbol.definition for epoch in self.of(cls) if epoch.symbol.definition is not None]
+
+    def _descent(self, cls: Ref, part: ReleaseSet) -> tuple[list[Ref], list[str]]:
+        """The library's classes in a lineage, and what else is in it: foreign bases, ``?`` for members unknown."""
+        others: dict[str, None] = {}
+
+        def bases(ref: Ref) -> list[Ref]:
+            epoch = next((e for e in self.of(ref) if not e.releases.isdisjoint(part)), None)
+            if epoch is None or epoch.symbol.kind is not SymbolKind.CLASS or epoch.symbol.open:
+                others["?"] = None
+            own = epoch.symbol.bases if epoch is not None else ()
+            others.update((base, None) for base in own if ":" not in base)
+            return [Ref.parse(base) for base in own if ":" in base]
+
+        order = list(linearized(cls, bases))
+        return order, list(others)
 
     def _slices(self, cls: Ref, releases: ReleaseSet) -> Iterator[ReleaseSet]:
         """The asked set, cut so that the class and all its bases have the same facts within each part."""
@@ -209,14 +201,6 @@ class History:
                     cuts.append(self.timeline.all - self.present(ref))
                     parts = [part & cut for part in parts for cut in cuts]
         return (part for part in parts if part)
-
-
-def union_present(history: History, order: Iterable[Ref], name: str) -> ReleaseSet:
-    """The releases in which any class of a lineage has the member."""
-    releases = EMPTY
-    for base in order:
-        releases |= history.present(base.member(name))
-    return releases
 
 
 def merge(distribution: str, module: str, snapshots: Iterable[Snapshot], timeline: Timeline | None = None) -> History:

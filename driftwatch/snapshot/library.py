@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from driftwatch.snapshot.lineage import linearized
 from driftwatch.snapshot.model import Ref
 from driftwatch.snapshot.reader import Reader
 from driftwatch.snapshot.source_facts import (
@@ -230,29 +231,25 @@ class Library:
     def lineage(self, owner: Definition) -> tuple[Found | None, ...]:
         """The class and all it descends from in the order of lookup, foreign bases included, ``object`` not.
 
-        Depth first with the last of several occurrences kept, which is Python's order for all but contrived diamonds.
+        None stands for a base that is an expression nobody can name.
         """
-        order: list[Found | None] = []
-        stack: list[str] = []
+        definitions = {str(owner.ref): owner}
 
-        def visit(current: Definition) -> None:
-            if str(current.ref) in stack:
-                return
-            stack.append(str(current.ref))
-            order.append(current)
-            for base in self.bases(current):
+        def bases(key: str) -> list[str]:
+            current = definitions.get(key)
+            keys: list[str] = []
+            for base in self.bases(current) if current is not None else ():
                 if isinstance(base, Definition) and isinstance(base.bound.facts, ClassFacts):
-                    visit(base)
+                    definitions[str(base.ref)] = base
+                    keys.append(str(base.ref))
                 else:
-                    order.append(base)
-            stack.pop()
+                    keys.append(f"?{base.ref.dotted}" if isinstance(base, Foreign) else "?")
+                    others[keys[-1]] = base if isinstance(base, Foreign) else None
+            return list(dict.fromkeys(keys))
 
-        visit(owner)
-        kept: list[Found | None] = []
-        for found in reversed(order):
-            if found is None or found not in kept:
-                kept.append(found)
-        return tuple(reversed(kept))
+        others: dict[str, Foreign | None] = {}
+        order = linearized(str(owner.ref), bases)
+        return tuple(definitions[key] if key in definitions else others[key] for key in order)
 
     # -- optional packages ---------------------------------------------------------------------------------------
 
