@@ -6,7 +6,7 @@ a `UsageError` that names what it may have been. Nothing is guessed: an ending t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from driftwatch.errors import UsageError
@@ -31,6 +31,20 @@ def find(history: History, text: str) -> tuple[Ref, ...]:
     near = near_misses(history, text)
     hint = f"did you mean {' or '.join(near)}?" if near else f"names begin with {history.module}"
     raise UsageError(f"no known release of {history.distribution} has a symbol {text!r}", hint)
+
+
+def find_in(histories: Sequence[History], text: str) -> tuple[History, tuple[Ref, ...]]:
+    """The first of several histories that has what a name means, and the references it means there."""
+    problems: list[UsageError] = []
+    for history in histories:
+        try:
+            return history, find(history, text)
+        except UsageError as error:
+            problems.append(error)
+    if not problems:
+        raise UsageError("there is no target to look in")
+    # Of several failures, one that knows what may have been meant is worth more than the others.
+    raise next((problem for problem in problems if problem.hint and "names begin" not in problem.hint), problems[0])
 
 
 def near_misses(history: History, text: str) -> tuple[str, ...]:

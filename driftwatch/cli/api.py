@@ -1,0 +1,93 @@
+"""``driftwatch history`` and ``driftwatch diff``: what changed in a library's API, and when."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from driftwatch.cli.options import (
+    config_option,
+    configuration,
+    format_option,
+    history_of,
+    one_target,
+    output_option,
+    target_option,
+    targets_of,
+)
+from driftwatch.cli.output import emit
+
+
+@click.command(
+    "history",
+    epilog="""\b
+Examples:
+  driftwatch history flashinfer.comm.allreduce_fusion    a function
+  driftwatch history allreduce_fusion                    the same: short names do, where they are unique
+  driftwatch history flashinfer.comm:MoeAlltoAll         a class with its members""",
+)
+@click.argument("symbol")
+@format_option("text", "json")
+@output_option
+@target_option
+@config_option
+def history_command(
+    symbol: str, output_format: str, output: Path | None, target_name: str | None, config_file: Path | None
+) -> None:
+    """Show what changed in one symbol, release by release.
+
+    SYMBOL is a dotted path, module:qualname, or the end of a path where that is unique.
+    """
+    from driftwatch.report.history import render, render_json
+    from driftwatch.report.styled import Look, look
+    from driftwatch.snapshot.lookup import find_in
+
+    config = configuration(config_file)
+    targets = (one_target(config, target_name),) if target_name else targets_of(config)
+    history, refs = find_in([history_of(target) for target in targets], symbol)
+    if output_format == "json":
+        emit(render_json(history, refs), output)
+    else:
+        emit(render(history, refs, Look() if output else look(sys.stdout)), output)
+
+
+@click.command(
+    "diff",
+    epilog="""\b
+Examples:
+  driftwatch diff 0.7.2.post1 0.7.4              what an upgrade brings
+  driftwatch diff 0.7.2.post1 0.7.4 --all        every change, in submodules too""",
+)
+@click.argument("old")
+@click.argument("new")
+@click.option("--all", "everything", is_flag=True, help="List every change, also those that break nothing.")
+@format_option("text", "json")
+@output_option
+@target_option
+@config_option
+def diff_command(
+    old: str,
+    new: str,
+    everything: bool,
+    output_format: str,
+    output: Path | None,
+    target_name: str | None,
+    config_file: Path | None,
+) -> None:
+    """Show the API changes from release OLD to release NEW, what breaks first."""
+    from driftwatch.report.diff import Comparison, render, render_json
+    from driftwatch.report.styled import Look, look
+    from driftwatch.snapshot.diff import diff
+    from driftwatch.snapshot.store import snapshot_of
+
+    history = history_of(one_target(configuration(config_file), target_name))
+    before, after = snapshot_of(history, old), snapshot_of(history, new)
+    comparison = Comparison(
+        history.distribution, history.module, (before.release, after.release), diff(before, after), after.symbols
+    )
+    if output_format == "json":
+        emit(render_json(comparison), output)
+    else:
+        emit(render(comparison, Look() if output else look(sys.stdout), everything=everything), output)

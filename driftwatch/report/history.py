@@ -1,0 +1,127 @@
+"""What happened to one symbol, release by release, for a person and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TypedDict
+
+from driftwatch.report.changes import ChangeForm, change_form, words
+from driftwatch.report.phrases import ranges
+from driftwatch.report.safe import safe
+from driftwatch.report.styled import Hanging, Line, Look, Span, compose
+from driftwatch.snapshot.diff import Change, ChangeKind, DatedChange, Grade, changes_of, summary
+from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
+
+
+class DatedForm(ChangeForm):
+    release: str
+    previous: str | None
+
+
+class SymbolForm(TypedDict):
+    symbol: str
+    kind: str
+    releases: list[str]
+    changes: list[DatedForm]
+
+
+class HistoryForm(TypedDict):
+    schema: int
+    target: str
+    symbols: list[SymbolForm]
+
+
+def render(history: History, refs: Sequence[Ref], look: Look) -> str:
+    """The life of each reference."""
+    lines: list[Line | Hanging] = []
+    for ref in refs:
+        if lines:
+            lines.append(())
+        lines.extend(_life(history, ref))
+    return compose(lines, look)
+
+
+def render_json(history: History, refs: Sequence[Ref]) -> str:
+    symbols: list[SymbolForm] = [
+        {
+            "symbol": str(ref),
+            "kind": history.of(ref)[-1].symbol.kind.value,
+            "releases": list(history.timeline.versions_of(history.present(ref))),
+            "changes": [
+                {**change_form(dated.change), "release": dated.newer, "previous": dated.older}
+                for dated in changes_of(history, ref)
+            ],
+        }
+        for ref in refs
+    ]
+    form: HistoryForm = {"schema": 1, "target": history.distribution, "symbols": symbols}
+    return json.dumps(form, indent=2) + "\n"
+
+
+def _life(history: History, ref: Ref) -> Iterator[Line | Hanging]:
+    present = history.present(ref)
+    newest = history.of(ref)[-1].symbol
+    changes = changes_of(history, ref)
+    yield Hanging(
+        (Span(safe(ref.dotted), "heading"), Span("  ")),
+        (Span(f"{_kind(newest)} of {safe(history.distribution)}, in {ranges(history.timeline, present)}"),),
+    )
+    width = max((len(dated.newer) for dated in changes), default=0)
+    for release, same in groupby(changes, key=lambda dated: dated.newer):
+        yield ()
+        first = True
+        for dated in sorted(same, key=lambda dated: _place(history, ref, dated)):
+            lead = release if first else ""
+            yield _change(history, ref, dated, f"  {lead:<{width}}  ")
+            first = False
+    yield ()
+    last = changes[-1].newer if changes else history.timeline.versions_of(present)[0]
+    if history.timeline.newest() <= present:
+        yield Hanging(
+            (Span("  unchanged since ", "dim"), Span(last, "code"), Span(": ", "dim")), (Span(safe(summary(newest))),)
+        )
+    else:
+        yield (Span(f"  gone: the last release that has it is {history.timeline.versions_of(present)[-1]}", "removed"),)
+
+
+def _change(history: History, ref: Ref, dated: DatedChange, lead: str) -> Hanging:
+    change = dated.change
+    said = words(change, _symbol(history, change.ref, dated.newer))
+    spans: list[Span] = [*said.spans()]
+    if change.ref != ref:
+        name = change.ref.dotted.removeprefix(ref.dotted)
+        spans.insert(1, Span(f"{safe(name)}{_gap(change)}", "code"))
+    elif change.kind is ChangeKind.SYMBOL_ADDED:
+        spans.insert(1, Span(f"{'first release' if dated.older is None else 'back again'}: "))
+    if said.remark:
+        spans.append(Span(f"   {said.remark}", "error" if said.remark.startswith("breaking") else "dim"))
+    return Hanging((Span(lead, "code"),), tuple(spans))
+
+
+def _place(history: History, ref: Ref, dated: DatedChange) -> tuple[bool, str, int, int]:
+    """The symbol itself before its members; what breaks first, and parameters as the signature has them."""
+    change = dated.change
+    symbol = _symbol(history, change.ref, dated.newer)
+    names = [p.name for p in symbol.signature.parameters] if symbol is not None and symbol.signature is not None else []
+    position = names.index(change.parameter) if change.parameter in names else -1
+    return (change.ref != ref, change.ref.dotted, list(Grade).index(change.grade), position)
+
+
+def _gap(change: Change) -> str:
+    """Between a member's name and what is said of it: nothing where that is its signature."""
+    signature = change.kind is ChangeKind.SYMBOL_ADDED and (change.after or "").startswith("(")
+    return "" if signature else "  "
+
+
+def _symbol(history: History, ref: Ref, release: str) -> Symbol | None:
+    here = history.timeline.set_of([release])
+    return next((epoch.symbol for epoch in history.of(ref) if here <= epoch.releases), None)
+
+
+def _kind(symbol: Symbol) -> str:
+    if symbol.kind is SymbolKind.FUNCTION and "." in symbol.ref.qualname:
+        return "method"
+    return symbol.kind.value
