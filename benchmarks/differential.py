@@ -23,7 +23,7 @@ from tests.differential import library
 from tests.differential.compare import Comparison, Disagreement
 from tests.differential.generate import generate
 from tests.differential.menu import Menu
-from tests.differential.programs import Program, Runner
+from tests.differential.programs import Program, Run, Runner
 from tests.differential.shipped import shipped, shipped_stubs
 from tests.differential.shrink import shrink
 from tests.differential.truth import Source, UnclassifiedError
@@ -84,30 +84,45 @@ def _kind(each: Disagreement) -> tuple[str, ...]:
 
 
 def _smallest(each: Disagreement, comparison: Comparison) -> Disagreement:
+    ends = {run.ended for run in _runs(each.program, comparison)} | {None}
+    ran = _ran(each, comparison)
+
     def again(program: Program) -> Disagreement | None:
         try:
             found = list(comparison.of([program]))
         except UnclassifiedError:  # a program cut down too far
             return None
         same = (each.kind, each.expected, each.got)
-        return next((d for d in found if (d.kind, d.expected, d.got) == same and _sound(d, comparison)), None)
+        return next(
+            (d for d in found if (d.kind, d.expected, d.got) == same and _sound(d, comparison, ends, ran)), None
+        )
 
     if again(each.program) is None:
         return each
     return again(shrink(each.program, lambda program: again(program) is not None)) or each
 
 
-def _sound(each: Disagreement, comparison: Comparison) -> bool:
-    """Whether the place is still one that can be run, and nothing lost its definition."""
-    outcomes = comparison.runner.run(each.program).values()
-    runs = [run for o in outcomes for run in (o.imported, *(run for calls in o.calls for run in calls))]
-    if any((run.ended or "").startswith(("NameError", "UnboundLocalError")) for run in runs):
+def _runs(program: Program, comparison: Comparison) -> list[Run]:
+    outcomes = comparison.runner.run(program).values()
+    return [run for o in outcomes for run in (o.imported, *(run for calls in o.calls for run in calls))]
+
+
+def _ran(each: Disagreement, comparison: Comparison) -> set[str]:
+    """The releases in which the line in question was run."""
+    return {
+        release
+        for release, outcome in comparison.runner.run(each.program).items()
+        if any(each.place in run.lines for run in (outcome.imported, *(run for runs in outcome.calls for run in runs)))
+    }
+
+
+def _sound(each: Disagreement, comparison: Comparison, ends: set[str | None], ran: set[str]) -> bool:
+    """Whether the line is still run in the same releases, and nothing new goes wrong."""
+    if not {run.ended for run in _runs(each.program, comparison)} <= ends or _ran(each, comparison) != ran:
         return False
-    if any(each.place in run.lines for run in runs):
-        return True
     outer = Source(each.program).outer(each.place)
     mentions = sum(len(re.findall(rf"\b{outer}\b", text)) for text in each.program.files.values())
-    return outer in {call.function for call in each.program.calls} or mentions > 1
+    return bool(ran) or outer in {call.function for call in each.program.calls} or mentions > 1
 
 
 if __name__ == "__main__":

@@ -180,6 +180,8 @@ def _maker(history: History, function: Callee) -> Maker | None:
     cls = next(iter(returned))
     if len(returned) != 1 or cls is None or not history.is_class(cls) or _is_enum(history, cls):
         return None
+    if not f"{cls.module}.".startswith(f"{history.module}."):
+        return None
     family = [cls, *history.subclasses(cls)]
     if not all(_lineage_closed(history, each) for each in family):
         return None

@@ -174,6 +174,8 @@ def classify(event: Event, source: Source, top: str) -> str | None:
     if source.is_raise(event.path[0]) or CONSEQUENCE.search(event.text):
         return None
     if event.type == "TypeError":
+        if "no class takes" in event.text:
+            return "arguments"
         if KEYWORD.search(event.text):
             return "keyword"
         if ARGUMENTS.search(event.text):
@@ -200,7 +202,9 @@ def _fact(event: Event, kind: str, escaped: bool, source: Source) -> Fact:
     place = event.path[0]
     way = frozenset(event.path)
     keyword = None
-    if match := KEYWORD.search(event.text):
+    if kind == "keyword":
+        match = KEYWORD.search(event.text)
+        assert match is not None
         keyword = match[1] or match[2]
         place = source.keyword_place(event.path, keyword)
     elif kind == "arguments":

@@ -171,13 +171,14 @@ def _any_of(variants: list[Any]) -> Any:
         return variants[0]
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        refused: TypeError | None = None
+        refused: dict[str, TypeError] = {}
         for variant in variants:
             try:
                 return variant.__get__(self, type(self))(*args, **kwargs)
             except TypeError as error:
-                refused = refused or error
-        assert refused is not None
-        raise refused
+                refused.setdefault(str(error).partition("() ")[2], error)
+        if len(refused) == 1:
+            raise next(iter(refused.values()))
+        raise TypeError(f"missing a required form: no class takes these arguments: {'; '.join(refused)}")
 
     return method
