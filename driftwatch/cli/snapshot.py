@@ -1,0 +1,158 @@
+"""``driftwatch snapshot``: the recorded API of each release of a library."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from driftwatch.cli.options import (
+    config_option,
+    configuration,
+    format_option,
+    one_target,
+    output_option,
+    target_option,
+    targets_of,
+)
+from driftwatch.cli.output import emit
+from driftwatch.cli.progress import Activity, activity
+from driftwatch.errors import InputError, SnapshotError
+
+if TYPE_CHECKING:
+    from driftwatch.targets.target import Target
+
+
+@click.group(
+    "snapshot",
+    epilog="""\b
+Examples:
+  driftwatch snapshot update                 record the releases that came out since
+  driftwatch snapshot add 0.7.5rc1           one release by hand: VERSION, NAME==VERSION, a folder,
+                                             FOLDER@REF or 'installed'
+  driftwatch snapshot verify --sample 5      make some again, and compare byte for byte""",
+)
+def snapshot_command() -> None:
+    """Record what the API of each release is. No code of the library is ever run."""
+
+
+@snapshot_command.command("update")
+@click.option("--pre", is_flag=True, help="Pre-releases too.")
+@target_option
+@config_option
+def update_command(pre: bool, target_name: str | None, config_file: Path | None) -> int:
+    """Record the releases that the package index has and the snapshots do not."""
+    from driftwatch.report.snapshots import render_update
+    from driftwatch.report.styled import look
+    from driftwatch.snapshot.update import update
+
+    failed = False
+    for target in _chosen(target_name, config_file):
+        previous = _newest(target)
+        with _storing(target), activity(f"updating {target.distribution}") as shown:
+            result = update(target, pre=pre, progress=_counting(shown))
+        emit(render_update(target, result, previous, look(sys.stdout)))
+        failed = failed or bool(result.failed)
+    return 2 if failed else 0
+
+
+@snapshot_command.command("add")
+@click.argument("releases", nargs=-1, required=True, metavar="RELEASE...")
+@target_option
+@config_option
+def add_command(releases: tuple[str, ...], target_name: str | None, config_file: Path | None) -> int:
+    """Record releases by hand: VERSION, NAME==VERSION, a folder, FOLDER@REF, git+file:///FOLDER@REF or 'installed'."""
+    from driftwatch.report.snapshots import render_update
+    from driftwatch.report.styled import look
+    from driftwatch.snapshot.update import add
+
+    target = one_target(configuration(config_file), target_name)
+    previous = _newest(target)
+    with _storing(target), activity(f"reading {', '.join(releases)}"):
+        result = add(target, releases)
+    emit(render_update(target, result, previous, look(sys.stdout)))
+    return 2 if result.failed else 0
+
+
+@snapshot_command.command("list")
+@format_option("text", "json")
+@output_option
+@target_option
+@config_option
+def list_command(output_format: str, output: Path | None, target_name: str | None, config_file: Path | None) -> None:
+    """List the releases that are recorded, and what from."""
+    from driftwatch.report.snapshots import render_records, render_records_json
+    from driftwatch.report.styled import Look, look
+    from driftwatch.snapshot.update import list_
+
+    found = [(target, list_(target)) for target in _chosen(target_name, config_file)]
+    if output_format == "json":
+        emit(render_records_json(found), output)
+        return
+    shape = Look() if output else look(sys.stdout)
+    emit("\n".join(render_records(target, records, shape) for target, records in found), output)
+
+
+@snapshot_command.command("verify")
+@click.argument("releases", nargs=-1, metavar="[RELEASE]...")
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only so many, spread evenly over time.")
+@target_option
+@config_option
+def verify_command(
+    releases: tuple[str, ...], sample: int | None, target_name: str | None, config_file: Path | None
+) -> int:
+    """Make snapshots again from the artifacts they were made from, and compare them byte for byte."""
+    from driftwatch.report.snapshots import render_verify
+    from driftwatch.report.styled import look
+    from driftwatch.snapshot.verify import verify
+
+    status = 0
+    targets = (one_target(configuration(config_file), target_name),) if releases else _chosen(target_name, config_file)
+    for target in targets:
+        with activity(f"verifying {target.distribution}") as shown:
+            result = verify(target, releases or None, sample=sample, progress=_counting(shown))
+        emit(render_verify(target, result, look(sys.stdout)))
+        status = max(status, 2 if result.failed else 0 if result.right else 1)
+    return status
+
+
+def _chosen(name: str | None, config_file: Path | None) -> tuple[Target, ...]:
+    config = configuration(config_file)
+    return (one_target(config, name),) if name is not None else targets_of(config)
+
+
+def _newest(target: Target) -> str | None:
+    """The newest release that is recorded; None where there is none yet."""
+    from driftwatch.snapshot.update import list_
+
+    try:
+        records = list_(target)
+    except SnapshotError:
+        # Nothing yet, or damaged: what comes next says which.
+        return None
+    return records[-1].version if records else None
+
+
+@contextmanager
+def _storing(target: Target) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(
+            f"the snapshots in {target.snapshots} cannot be written: {reason}",
+            "name a folder of your own with `snapshots` in [[tool.driftwatch.target]]",
+        ) from None
+
+
+def _counting(shown: Activity) -> Callable[[int, int, str], None]:
+    """Progress, in releases."""
+
+    def count(done: int, total: int, release: str) -> None:
+        shown.step(f"{done + 1} of {total}: {release}" if release else "")
+
+    return count
