@@ -166,7 +166,7 @@ class Transport:
 
     @contextmanager
     def get(self, url: str, what: str, headers: dict[str, str] | None = None) -> Iterator[requests.Response]:
-        """A streamed answer with a status below 400; its traffic is counted when it is closed."""
+        """A streamed answer with a status below 400, to be read in full; its traffic is counted when it is closed."""
         # Files of an archive are compressed already, and a range of a re-encoded answer would be meaningless.
         wanted = {"Accept-Encoding": "identity", **(headers or {})}
         with translated(what, url):
@@ -174,10 +174,12 @@ class Transport:
             try:
                 response.raise_for_status()
                 yield response
+                if _received(response) < int(response.headers.get("Content-Length", 0)):
+                    raise requests.exceptions.ChunkedEncodingError  # which older releases of urllib3 do not see
             finally:
                 self.traffic.add(_received(response))
                 response.close()
-                if not isinstance(response.raw, urllib3.BaseHTTPResponse):
+                if not isinstance(response.raw, urllib3.HTTPResponse):
                     response.raw.close()  # a local file, which requests leaves open once it is read
 
     def chunks(self, response: requests.Response, limit: int) -> Iterator[bytes]:
@@ -195,7 +197,7 @@ class Transport:
 
 def _received(response: requests.Response) -> int:
     """Bytes that came over the wire; a local file is no traffic."""
-    return response.raw.tell() if isinstance(response.raw, urllib3.BaseHTTPResponse) else 0
+    return response.raw.tell() if isinstance(response.raw, urllib3.HTTPResponse) else 0
 
 
 @contextmanager
