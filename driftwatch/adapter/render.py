@@ -1,0 +1,158 @@
+"""A plan and the runtime sources, written as one Python module.
+
+Enters: plain data (see `plan`), the policy, and the sources of the modules it embeds. Leaves: the text of the file. The
+same input gives the same bytes; the header holds digests of what went in and of the body, by which `read_header` and
+`write.check_adapter` tell a stale file from an edited one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from driftwatch.adapter.embed import WIDTH, embed
+from driftwatch.adapter.literal import literal, text
+from driftwatch.adapter.policy import Policy
+from driftwatch.errors import InputError
+
+RUNTIME = ("signatures", "installed", "rules", "binding", "runtime")
+"""The modules of this folder that stand in every adapter, each after what it imports."""
+OWN_NAMES = ("ADAPTER", "available", "report")
+_HEADER = re.compile(r"# ([a-z-]+): (.*)")
+_FIRST_LINE = "# A driftwatch adapter. Made by `driftwatch adapter write`: do not edit, make it again."
+
+
+def sources(policy: Policy) -> list[tuple[str, str]]:
+    """(name, source) of every module an adapter embeds: the runtime, then the target's own."""
+    here = Path(__file__).parent
+    paths = [here / f"{name}.py" for name in RUNTIME] + [policy.path.parent / f"{name}.py" for name in policy.embed]
+    try:
+        return [(path.stem, path.read_text(encoding="utf-8")) for path in paths]
+    except OSError as error:
+        raise InputError(f"a source of the adapter cannot be read: {error.filename}: {error.strerror}") from None
+
+
+def render(plan: Mapping[str, Any], policy: Policy, options: Mapping[str, str]) -> str:
+    """The file. `options` are what it was asked for with, kept in the header so that it can be made again."""
+    parts = sources(policy)
+    joined = embed(parts)
+    body = "\n".join(
+        [
+            _docstring(plan),
+            "",
+            joined.imports(),
+            "",
+            f"DATA: dict[str, Any] = {literal(dict(plan), 0, 23)}",
+            "\n" + "\n\n\n".join(joined.bodies),
+            "",
+            "",
+            _tail(plan, policy),
+        ]
+    )
+    return header(plan, parts, options, body) + body
+
+
+def header(plan: Mapping[str, Any], parts: list[tuple[str, str]], options: Mapping[str, str], body: str) -> str:
+    """The comment lines at the top of the file: what it was made from."""
+    releases = plan["releases"]
+    fields = {
+        "library": f"{plan['distribution']} {releases[0]} to {releases[-1]} ({len(releases)} releases)",
+        **options,
+        "signatures": _digest(literal([plan["releases"], plan["functions"]])),
+        "policy": _digest(literal([plan["target"], plan["companions"]])),
+        "runtime": _digest("\0".join(f"{name}\0{source}" for name, source in parts)),
+        "body": _digest(body),
+    }
+    return "\n".join([_FIRST_LINE, "#", *(f"# {key}: {value}" for key, value in fields.items()), ""])
+
+
+def read_header(file: str) -> tuple[dict[str, str], str]:
+    """The fields of a file's header, and its body."""
+    fields: dict[str, str] = {}
+    lines = file.splitlines(keepends=True)
+    if not lines or lines[0].rstrip("\r\n") != _FIRST_LINE:
+        raise InputError("this file is no adapter that driftwatch made", "write one with 'driftwatch adapter write'")
+    count = 1
+    for line in lines[1:]:
+        if not line.startswith("#"):
+            break
+        count += 1
+        match = _HEADER.fullmatch(line.rstrip("\r\n"))
+        if match:
+            fields[match[1]] = match[2]
+    return fields, "".join(lines[count:])
+
+
+def body_digest(body: str) -> str:
+    """The digest that an untouched file's header gives for this body."""
+    return _digest(body)
+
+
+def _docstring(plan: Mapping[str, Any]) -> str:
+    module = plan["module"]
+    return f'''"""The functions of {module}, made right for whatever build is installed.
+
+Import this module in its place. Where the installed build takes everything, a name here is the library's own function;
+elsewhere it is a wrapper that drops what that build does anyway and refuses the rest with `UnsupportedArgument`.
+`report()` says what was found and decided, ``python FILE`` prints it. Needs nothing but the standard library to import.
+"""'''
+
+
+def _tail(plan: Mapping[str, Any], policy: Policy) -> str:
+    names = list(plan["functions"])
+    conditions = f", {policy.conditions}" if policy.conditions else ""
+    errors = ["AdapterError", "MissingArgument", "UnavailableFunction", "UnsupportedArgument"]
+    public = sorted([*names, *policy.exports, *errors, *OWN_NAMES], key=_public_order)
+    lines = [
+        "# -- the adapter ".ljust(WIDTH, "-"),
+        "",
+        f"ADAPTER = Adapter(DATA{conditions})",
+        *(_binding(name) for name in names),
+    ]
+    if policy.install:
+        lines.append(f"{policy.install}(ADAPTER)")
+    lines += [
+        "",
+        "__all__ = [",
+        *(f"    {text(name)}," for name in public),
+        "]",
+        "",
+        "",
+        "def available(name: str) -> bool:",
+        '    """Whether the installed build has a function, so that calling it can work."""',
+        "    return ADAPTER.available(name)",
+        "",
+        "",
+        "def report() -> dict[str, Any]:",
+        '    """What is installed, on what evidence each function is called, and what was decided, as data."""',
+        "    return ADAPTER.report()",
+        "",
+        "",
+        "def __getattr__(name: str) -> Any:",
+        "    return ADAPTER.attribute(name)",
+        "",
+        "",
+        'if __name__ == "__main__":',
+        f"    sys.exit({policy.main}(ADAPTER))" if policy.main else "    sys.stdout.write(as_table(report()))",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _binding(name: str) -> str:
+    line = f"{name}: Callable[..., Any] = ADAPTER.function({text(name)})"
+    if len(line) <= WIDTH:
+        return line
+    return f"{name}: Callable[..., Any] = ADAPTER.function(\n    {text(name)}\n)"
+
+
+def _public_order(name: str) -> tuple[int, str]:
+    """The order that ruff wants of ``__all__``: constants, classes, functions."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+
+
+def _digest(text_: str) -> str:
+    return "sha256:" + hashlib.sha256(text_.encode()).hexdigest()

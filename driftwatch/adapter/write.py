@@ -1,0 +1,120 @@
+"""What `driftwatch adapter write` and `driftwatch adapter check` do, as functions that return data.
+
+Enters: a target, its history, and what was asked for. Leaves: the adapter's text, or the reasons why a file is not what
+would be made now. Nothing is printed; a file is written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from driftwatch.adapter.plan import make_plan
+from driftwatch.adapter.policy import load_policy
+from driftwatch.adapter.render import body_digest, read_header, render
+from driftwatch.errors import InputError, UsageError
+from driftwatch.snapshot.history import History
+from driftwatch.targets.target import Target
+
+ALL = "all"
+_REASONS = {
+    "library": "the known releases are now {new}, it was made for {old}",
+    "signatures": "the recorded signatures of its functions changed",
+    "policy": "the policy of the target changed",
+    "runtime": "the adapter's own code changed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An adapter that was made: its text, and what it covers."""
+
+    text: str
+    library: str
+    functions: tuple[str, ...]
+    path: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is wrong with an adapter file; `reasons` is empty when it is what would be made now."""
+
+    path: Path
+    reasons: tuple[str, ...]
+    edited: bool = False
+
+    @property
+    def current(self) -> bool:
+        return not self.reasons
+
+
+def write_adapter(
+    history: History,
+    target: Target,
+    path: Path | None = None,
+    *,
+    against: str = ALL,
+    functions: Sequence[str] = (),
+) -> Written:
+    """Make the adapter of a target for the releases a specifier selects, and write it when a path is given."""
+    if target.data is None or not (target.data / "policy.toml").is_file():
+        raise UsageError(
+            f"no policy says what an adapter for {target.distribution} may do",
+            "an adapter needs a policy.toml beside the target's own data",
+        )
+    policy = load_policy(target.data / "policy.toml")
+    timeline = history.timeline
+    releases = timeline.all if against == ALL else timeline.matching(against)
+    plan = make_plan(history, policy, releases, functions, target.companions)
+    names = tuple(plan["functions"])
+    options = {"against": against, "functions": ", ".join(names) if functions else ALL}
+    text = render(plan, policy, options)
+    if path is not None:
+        _write_whole(path, text)
+    return Written(text, f"{plan['distribution']} {timeline.describe(releases)}", names, path)
+
+
+def check_adapter(history: History, target: Target, path: Path) -> Checked:
+    """Hold an adapter file against what would be made now for what it was asked for with."""
+    try:
+        # Line ends are git's business: an adapter checked out with CRLF is not an edited one.
+        file = path.read_text(encoding="utf-8").replace("\r\n", "\n")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8 text") from None
+    old, body = read_header(file)
+    reasons: list[str] = []
+    edited = old.get("body") != body_digest(body)
+    if edited:
+        reasons.append("it was edited after it was made, or damaged")
+    asked = old.get("functions", ALL)
+    functions = () if asked == ALL else tuple(name.strip() for name in asked.split(","))
+    made = write_adapter(history, target, against=old.get("against", ALL), functions=functions)
+    new, _ = read_header(made.text)
+    for key, reason in _REASONS.items():
+        if old.get(key) != new[key]:
+            reasons.append(reason.format(new=new[key], old=old.get(key, "something else")))
+    if not reasons and made.text != file:
+        reasons.append("the form in which adapters are written changed")
+    return Checked(path, tuple(reasons), edited)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    folder = path.resolve().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.", suffix=".part")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+            Path(name).chmod(0o644)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None

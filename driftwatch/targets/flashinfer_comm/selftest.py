@@ -1,0 +1,187 @@
+"""What ``python FILE`` and ``torchrun FILE`` do: the report, and the fused path held against two references.
+
+Enters: an adapter and command line arguments. Leaves: text on stdout, and an exit status: 1 when the fused path was
+asked for and did not run, or when numbers disagree. Errors are held against a bound that follows from how the dtype
+rounds, element by element, not against a tolerance that was tuned.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from driftwatch.adapter.runtime import Adapter, as_table
+from driftwatch.adapter.signatures import AdapterError
+from driftwatch.targets.flashinfer_comm.fused import MODE_VARIABLE, FusedAllReduce
+from driftwatch.targets.flashinfer_comm.gates import AUTO, MODES, OFF, REQUIRE
+
+if TYPE_CHECKING:
+    import torch
+
+
+def main(adapter: Adapter, arguments: Sequence[str] | None = None) -> int:
+    """Print the report; under torchrun, run the self-test."""
+    parser = argparse.ArgumentParser(description="what this adapter found, and under torchrun whether it is right")
+    parser.add_argument("--json", action="store_true", help="print data, not a table")
+    parser.add_argument("--fused", choices=MODES, default=AUTO, help="what to ask for (default: auto)")
+    parser.add_argument("--hidden", type=int, nargs="+", default=[1024, 4096], help="hidden sizes")
+    parser.add_argument("--tokens", type=int, nargs="+", default=[0, 1, 7, 128, 515], help="numbers of tokens")
+    parser.add_argument("--dtypes", nargs="+", default=["bfloat16", "float16", "float32"], help="dtypes")
+    parser.add_argument("--timeout", type=float, default=120.0, help="seconds to wait for the other ranks")
+    options = parser.parse_args(arguments)
+    if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
+        _say(json.dumps(adapter.report(), indent=2) if options.json else as_table(adapter.report()))
+        return 0
+    return _self_test(adapter, options)
+
+
+def _self_test(adapter: Adapter, options: argparse.Namespace) -> int:
+    import torch
+    import torch.distributed as dist
+
+    cuda = torch.cuda.is_available()
+    device = torch.device("cpu")
+    if cuda:
+        device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
+        torch.cuda.set_device(device)
+    dist.init_process_group("nccl" if cuda else "gloo")
+    asked = os.environ.get(MODE_VARIABLE) or options.fused
+    outcome: dict[str, Any] = {"asked": asked, "cases": [], "problems": []}
+    try:
+        for hidden in options.hidden:
+            for dtype in options.dtypes:
+                _try_shapes(outcome, options, hidden, getattr(torch, dtype), device)
+        ran = any(case["path"] == "fused" for case in outcome["cases"])
+        if asked == REQUIRE and not ran:
+            outcome["problems"].append("the fused path was required and did not run")
+        verdicts: list[Any] = [None] * dist.get_world_size()
+        dist.all_gather_object(verdicts, outcome["problems"])
+        outcome["problems"] = sorted({problem for found in verdicts for problem in found})
+    except (AdapterError, ValueError) as error:
+        outcome["problems"].append(f"{type(error).__name__}: {error}")
+    if int(os.environ["RANK"]) == 0:
+        _say(json.dumps(outcome, indent=2) if options.json else _as_text(adapter, outcome))
+    dist.destroy_process_group()
+    return 1 if outcome["problems"] else 0
+
+
+def _try_shapes(
+    outcome: dict[str, Any], options: argparse.Namespace, hidden: int, dtype: torch.dtype, device: torch.device
+) -> None:
+    limit = max(1, *options.tokens)
+    timeout = options.timeout
+    with (
+        FusedAllReduce(None, hidden, dtype, limit, options.fused, timeout=timeout) as chosen,
+        _without_environment(lambda: FusedAllReduce(None, hidden, dtype, limit, OFF, timeout=timeout)) as reference,
+    ):
+        for tokens in options.tokens:
+            outcome["cases"].append(_try_one(outcome["problems"], chosen, reference, tokens, device))
+
+
+def _try_one(
+    problems: list[str], chosen: FusedAllReduce, reference: FusedAllReduce, tokens: int, device: torch.device
+) -> dict[str, Any]:
+    import torch
+
+    hidden, dtype = chosen.request.hidden_dim, getattr(torch, chosen.request.dtype)
+    shared = torch.Generator().manual_seed(tokens * 7919 + hidden)
+    own = torch.Generator().manual_seed(tokens * 7919 + hidden + 104729 * (chosen.rank + 1))
+    x = torch.randn(tokens, hidden, generator=own).to(dtype)
+    residual = torch.randn(tokens, hidden, generator=shared).to(dtype)
+    weight = (1 + 0.1 * torch.randn(hidden, generator=shared)).to(dtype)
+    exact = exact_result(x, residual, weight, 1e-6, 0.0, chosen.group)
+    x, residual, weight = x.to(device), residual.to(device), weight.to(device)
+    where = f"{tokens} x {hidden} {chosen.request.dtype}"
+    timings: dict[str, float] = {}
+    for name, op in (("chosen", chosen), ("reference", reference)):
+        normed, summed = op(x, residual, weight)
+        for what, got, (want, bound) in (("norm", normed, exact[0]), ("residual", summed, exact[1])):
+            excess = (got.detach().cpu().double() - want).abs() - bound
+            if not bool((excess <= 0).all()):
+                path = "fused" if op.decision.fused else "reference"
+                problems.append(f"{where}: the {what} of the {path} path is off by {float(excess.max()):.3g} too much")
+        timings[name] = _time(lambda op=op: op(x, residual, weight), device)  # type: ignore[misc]
+    return {
+        "tokens": tokens,
+        "hidden": hidden,
+        "dtype": chosen.request.dtype,
+        "path": "fused" if chosen.decision.fused else "reference",
+        "why": chosen.decision.reason,
+        "microseconds": round(timings["chosen"] * 1e6, 1),
+        "reference_microseconds": round(timings["reference"] * 1e6, 1),
+    }
+
+
+def exact_result(
+    x: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, eps: float, weight_bias: float, group: Any
+) -> tuple[tuple[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]:
+    """(norm, bound) and (residual, bound) in float64, on the CPU: what any right path must return, and how nearly.
+
+    Inputs are taken as they are, already rounded. Each of the roundings on the way is at most one unit of the dtype,
+    relative to the magnitudes that went in.
+    """
+    import torch
+    import torch.distributed as dist
+
+    unit = torch.finfo(x.dtype).eps
+    tiny = torch.finfo(x.dtype).tiny
+    parts: list[Any] = [None] * dist.get_world_size(group)
+    dist.all_gather_object(parts, x.cpu().double(), group=group)
+    whole = residual.cpu().double() + sum(parts)
+    magnitude = residual.cpu().double().abs() + sum(part.abs() for part in parts)
+    off = (len(parts) + 1) * unit * magnitude + tiny
+    factor = weight.cpu().double() + weight_bias
+    mean = whole.square().mean(dim=-1, keepdim=True) + eps
+    drift = (2 * whole.abs() * off + off.square()).mean(dim=-1, keepdim=True) / mean
+    scale = torch.rsqrt(mean)
+    norm = whole * scale * factor
+    # d(s/sqrt(m))/sqrt: the error of the sum itself, and that of the mean, which is at most its relative drift.
+    norm_off = (off * scale + (whole.abs() + off) * scale * drift) * factor.abs() + 4 * unit * norm.abs() + tiny
+    return (norm, norm_off), (whole, off)
+
+
+def _time(call: Callable[[], Any], device: torch.device, repeat: int = 20) -> float:
+    import torch
+
+    def wait() -> None:
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+
+    call()
+    wait()
+    started = time.perf_counter()
+    for _ in range(repeat):
+        call()
+    wait()
+    return (time.perf_counter() - started) / repeat
+
+
+def _without_environment(make: Callable[[], FusedAllReduce]) -> FusedAllReduce:
+    """The reference beside it must be the reference, whatever the environment asks for."""
+    kept = os.environ.pop(MODE_VARIABLE, None)
+    try:
+        return make()
+    finally:
+        if kept is not None:
+            os.environ[MODE_VARIABLE] = kept
+
+
+def _as_text(adapter: Adapter, outcome: dict[str, Any]) -> str:
+    lines = [as_table(adapter.report()), "", f"self-test, asked for {outcome['asked']}:"]
+    lines += [
+        f"  {c['tokens']:>6} x {c['hidden']:<6} {c['dtype']:<9} {c['path']:<10}"
+        f" {c['microseconds']:>10} us, reference {c['reference_microseconds']:>10} us"
+        for c in outcome["cases"]
+    ]
+    lines += [f"  why: {why}" for why in dict.fromkeys(c["why"] for c in outcome["cases"])]
+    lines += [f"  PROBLEM: {problem}" for problem in outcome["problems"]] or ["  the numbers agree"]
+    return "\n".join(lines)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
