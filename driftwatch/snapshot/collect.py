@@ -26,6 +26,7 @@ from driftwatch.snapshot.source_facts import (
     NamedExpression,
     ValueFacts,
 )
+from driftwatch.snapshot.standard_bases import standard_members
 from driftwatch.snapshot.tree import SourceTree
 
 PROTOCOL_METHODS = frozenset(
@@ -48,6 +49,7 @@ PROTOCOL_METHODS = frozenset(
 LONGEST_CONSTANT = 120
 """A constant of more source text than this is a table; its content is not recorded."""
 
+_BUILTIN_GENERICS = {"typing.Tuple": "tuple", "typing.List": "list", "typing.Dict": "dict", "typing.Set": "set"}
 _NAMED_TUPLE_CALLS = frozenset({"collections.namedtuple", "typing.NamedTuple", "typing_extensions.NamedTuple"})
 
 
@@ -233,6 +235,7 @@ class _Collecting:
         warns = init.facts.warns if init is not None and isinstance(init.facts, FunctionFacts) else None
         strange = facts.metaclass is not None and facts.metaclass not in constructors.ORDINARY_METACLASSES
         rivals = any(not isinstance(rival, ValueFacts) for rival in found.bound.rivals)
+        delegated = self._delegated(facts)
         yield Symbol(
             found.ref,
             SymbolKind.CLASS,
@@ -240,7 +243,7 @@ class _Collecting:
             bases=tuple(self._bases(found, facts)),
             deprecated=decorators.deprecation_of((self._spelled_out(d) for d in facts.decorators), warns),
             requires=requires,
-            open=facts.dynamic or strange or rivals,
+            open=facts.dynamic or strange or rivals or delegated is None,
         )
         for name in facts.body:
             yield from self._member(found, facts, name)
@@ -249,6 +252,44 @@ class _Collecting:
                 yield Symbol(
                     found.ref.member(name), SymbolKind.ATTRIBUTE, binding=Binding.INSTANCE, annotation=annotation
                 )
+        for name in sorted((delegated or set()) - facts.body.keys() - facts.instance.keys()):
+            yield Symbol(found.ref.member(name), SymbolKind.ATTRIBUTE, binding=Binding.INSTANCE)
+
+    def _delegated(self, facts: ClassFacts) -> set[str] | None:
+        """The names that instances answer by asking another object; None when nobody can list them."""
+        names: set[str] = set()
+        for path in facts.delegates:
+            asked = self._answering(path)
+            if asked is None:
+                return None
+            names |= asked
+        return {name for name in names if not name.startswith("_")}
+
+    def _answering(self, path: str) -> set[str] | None:
+        """The members of an instance of a class, or of what a function of the library gives."""
+        found = self._library.resolve(path) if self._library.owns(path) else None
+        if found is None:
+            known = standard_members(_BUILTIN_GENERICS.get(path, path))
+            return None if known is None else set(known)
+        if not isinstance(found, Definition):
+            return None
+        if isinstance(found.bound.facts, FunctionFacts):
+            returned = found.bound.facts.returns_paths
+            return self._answering(returned[0]) if len(returned) == 1 and returned[0] != path else None
+        if not isinstance(found.bound.facts, ClassFacts):
+            return None
+        names: set[str] = set()
+        for base in self._library.lineage(found):
+            if isinstance(base, Definition) and isinstance(base.bound.facts, ClassFacts):
+                if base.bound.facts.dynamic or base.bound.facts.delegates:
+                    return None
+                names |= {*base.bound.facts.body, *base.bound.facts.instance}
+            else:
+                known = standard_members(constructors.dotted(base)) if isinstance(base, Foreign) else None
+                if known is None:
+                    return None
+                names |= known
+        return names
 
     def _bases(self, found: Definition, facts: ClassFacts) -> Iterator[str]:
         for base, written in zip(self._library.bases(found), facts.bases, strict=True):

@@ -1,4 +1,4 @@
-"""The attributes that a class's own methods set on its instances.
+"""The attributes that a class's own methods set on its instances, and those its ``__getattr__`` takes from elsewhere.
 
 They are not members of the class (``from module import Class; Class.x`` fails), but every instance has them.
 """
@@ -14,10 +14,23 @@ _OPENING = frozenset({"__getattr__", "__getattribute__"})
 
 @dataclass
 class InstanceAttributes:
-    """Names set on instances, with their annotation where there is one; `dynamic` when others may be there too."""
+    """Names set on instances, with their annotation where there is one; `dynamic` when others may be there too.
+
+    `delegates` is set where the rest is asked of another object: the calls that make it, and the annotations that say
+    what it is.
+    """
 
     names: dict[str, ast.expr | None] = field(default_factory=dict)
     dynamic: bool = False
+    delegates: tuple[Delegate, ...] = ()
+
+
+@dataclass(frozen=True)
+class Delegate:
+    """An object that ``__getattr__`` asks: what a call gives, or an instance of what an annotation names."""
+
+    called: ast.expr | None = None
+    annotation: ast.expr | None = None
 
 
 def instance_attributes(node: ast.ClassDef) -> InstanceAttributes:
@@ -25,10 +38,58 @@ def instance_attributes(node: ast.ClassDef) -> InstanceAttributes:
     found = InstanceAttributes()
     for method in _methods(node.body):
         if method.name in _OPENING:
-            found.dynamic = True
+            found.delegates = tuple(_delegates(method, node)) if method.name == "__getattr__" else ()
+            found.dynamic |= not found.delegates
         for instance in _instances(method, node.name):
             _collect(method, instance, found)
     return found
+
+
+def _delegates(method: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.ClassDef) -> Iterator[Delegate]:
+    """The one object that all answers of a ``__getattr__`` come from; nothing when there is another answer."""
+    returns = [inner.value for inner in ast.walk(method) if isinstance(inner, ast.Return)]
+    if len(returns) != 1 or len(method.args.args) != 2:
+        return
+    answer = returns[0]
+    own, name = (argument.arg for argument in method.args.args)
+    if not (
+        isinstance(answer, ast.Call)
+        and isinstance(answer.func, ast.Name)
+        and answer.func.id == "getattr"
+        and len(answer.args) == 2
+        and isinstance(answer.args[1], ast.Name)
+        and answer.args[1].id == name
+    ):
+        return
+    asked = answer.args[0]
+    if isinstance(asked, ast.Call) and isinstance(asked.func, ast.Attribute) and _is_attribute(asked.func, own):
+        makers = [m for m in _methods(node.body) if m.name == asked.func.attr]
+        if len(makers) == 1 and makers[0].returns is not None:
+            yield Delegate(annotation=makers[0].returns)
+    elif isinstance(asked, ast.Attribute) and _is_attribute(asked, own):
+        yield from _given(asked.attr, node)
+
+
+def _given(attribute: str, node: ast.ClassDef) -> Iterator[Delegate]:
+    """What the class's code ever gives to one attribute; nothing when that is anything but calls."""
+    given: list[Delegate] = []
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.AnnAssign):
+            targets: list[ast.expr] = [inner.target]
+        elif isinstance(inner, ast.Assign):
+            targets = inner.targets
+        else:
+            continue
+        for target in targets:
+            named = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", None)
+            if named != attribute:
+                continue
+            value = inner.value
+            if isinstance(value, ast.Call):
+                given.append(Delegate(called=value.func))
+            elif not (isinstance(value, ast.Constant) and value.value is None):
+                return
+    yield from given
 
 
 def _methods(body: list[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

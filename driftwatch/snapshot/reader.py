@@ -23,7 +23,7 @@ import griffe
 from driftwatch.errors import SnapshotError
 from driftwatch.snapshot import scope
 from driftwatch.snapshot.decorators import literal
-from driftwatch.snapshot.instance_attributes import instance_attributes
+from driftwatch.snapshot.instance_attributes import Delegate, instance_attributes
 from driftwatch.snapshot.lazy_names import lazy_names
 from driftwatch.snapshot.model import Parameter, ParameterKind
 from driftwatch.snapshot.source_facts import (
@@ -298,7 +298,14 @@ class _ModuleReading:
             body=self._scope(node.body, inner),
             instance=annotations,
             dynamic=attributes.dynamic,
+            delegates=tuple(path for d in attributes.delegates for path in self._delegate(d, inner)),
         )
+
+    def _delegate(self, delegate: Delegate, owner: griffe.Module | griffe.Class) -> tuple[str, ...]:
+        if delegate.annotation is not None:
+            return _instances(griffe.safe_get_annotation(delegate.annotation, parent=owner)) or ("?",)
+        called = self._expression(delegate.called, owner) if delegate.called is not None else None
+        return (_path_of(called) or "?",)
 
     def _base(self, node: ast.expr, owner: griffe.Module | griffe.Class) -> NamedExpression:
         expression = griffe.safe_get_base_class(node, parent=owner, member=None)

@@ -83,7 +83,8 @@ class ImportFacts:
 class ClassFacts:
     """A ``class`` statement. `body` is in the order of the source; `instance` are the attributes methods set on self.
 
-    `dynamic` says that its instances have attributes that nobody can list.
+    `dynamic` says that its instances have attributes that nobody can list. `delegates` are dotted paths: an instance
+    of those, or what calling them gives, answers for the names that its instances do not have.
     """
 
     bases: tuple[NamedExpression, ...] = ()
@@ -92,6 +93,7 @@ class ClassFacts:
     body: Mapping[str, Bound] = field(default_factory=dict)
     instance: Mapping[str, str | None] = field(default_factory=dict)
     dynamic: bool = False
+    delegates: tuple[str, ...] = ()
 
 
 Facts = FunctionFacts | ValueFacts | ImportFacts | ClassFacts
