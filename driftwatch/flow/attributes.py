@@ -94,6 +94,9 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         return [(where, _of_parameter(atom, name))]
     if isinstance(atom, Unknown):
         run.asks(atom.parameter)
+        known = run.world.by_annotation(run, atom.parameter)
+        if known is not None:
+            return list(attribute_of(run, known.within(where), name, node).alternatives)
     return [(where, UNKNOWN)]
 
 
@@ -160,11 +163,10 @@ def instance_attribute(
             value = current.attributes[name].within(where)
             found = value if found is None else join(found, value)
     if found is not None:
-        return found
+        return _assigned(run, order, name, found, where)
     for current in order:
         if name in current.methods:
             method = current.methods[name]
-            run.world.note_use_of(method)
             if method.kind == "property":
                 if node is None:
                     return None
@@ -179,6 +181,16 @@ def instance_attribute(
     return _of_library_base(run, others, name, where, node, instance=True)
 
 
+def _assigned(run: Run, order: list[ClassCode], name: str, value: Value, where: ReleaseSet) -> Value:
+    """An attribute where it was ever assigned; where it never was, reading it is an AttributeError and nothing follows."""
+    gap = where - value.defined()
+    if not gap or any(name in c.methods or name in c.constants or "__getattr__" in c.methods for c in order):
+        return join(value, Value(((gap, UNKNOWN),))) if gap else value
+    run.throw("AttributeError", gap)
+    run.state.reach -= gap
+    return value
+
+
 def class_attribute(
     run: Run, code: ClassCode, name: str, where: ReleaseSet, node: cst.CSTNode | None
 ) -> Value | None:
@@ -187,7 +199,6 @@ def class_attribute(
     for current in order:
         if name in current.methods:
             method = current.methods[name]
-            run.world.note_use_of(method)
             return Value(((where, Function(method, Class(code) if method.kind == "class" else None)),))
         if name in current.constants:
             run.world.share_heap(run.state, current.heap)
@@ -206,7 +217,6 @@ def super_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, nod
     for current in order[1:]:
         if name in current.methods:
             method = current.methods[name]
-            run.world.note_use_of(method)
             bound: Atom | None = Class(code) if method.kind == "class" else Instance(code)
             return Value(((where, Function(method, None if method.kind == "static" else bound)),))
         if name in current.constants:

@@ -61,8 +61,17 @@ def evaluate_call(run: Run, node: cst.Call) -> Value:
             run.eval(argument.value)
         return Value(((run.state.reach, SuperOf(run.frame.owner)),))
     func = run.eval(node.func, callee=True)
-    arguments = read_arguments(run, node)
+    if func.where(_of_library):
+        run.eager += 1
+        arguments = read_arguments(run, node)
+        run.eager -= 1
+    else:
+        arguments = read_arguments(run, node)
     return apply_value(run, func, arguments, node)
+
+
+def _of_library(atom: Atom) -> bool:
+    return isinstance(atom, (LibMethod, LibObject, Partial))
 
 
 def read_arguments(run: Run, node: cst.Call) -> Arguments:
@@ -131,7 +140,7 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
     if isinstance(atom, Partial):
         return _call_partial(run, atom, arguments, node)
     if isinstance(atom, Lazy):
-        if is_interesting(run, arguments):
+        if run.eager or is_interesting(run, arguments) or run.world.worth_following(atom):
             resolved = run.world.resolve_lazy(atom)
             if resolved is not None:
                 return apply_value(run, resolved.within(run.state.reach), arguments, node)
@@ -159,6 +168,8 @@ def _library_call(run: Run, atom: LibObject | LibMethod, arguments: Arguments, n
         value = value.within(run.state.reach)
     elif broken and run.is_caught("TypeError"):
         run.throw("TypeError", broken)
+    elif broken:
+        run.fails_import(broken)
     from driftwatch.flow.exceptions import FOREIGN
 
     run.may_raise(FOREIGN)
@@ -199,7 +210,7 @@ def is_interesting(run: Run, arguments: Arguments) -> bool:
 
 
 def _interesting(run: Run, atom: Atom) -> bool:
-    if touches_library(atom) or isinstance(atom, (Function, SignatureOf, ParameterMap, NamesOf, LibModule)):
+    if touches_library(atom) or isinstance(atom, (Function, Partial)):
         return True
     if isinstance(atom, Const):
         return isinstance(atom.value, str) and run.world.names_library(atom.value)

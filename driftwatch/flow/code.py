@@ -35,6 +35,10 @@ class ModuleCode:
     names: dict[str, Value] = field(default_factory=dict)
     heap: dict[int, Content] = field(default_factory=dict)
     completes: ReleaseSet = EMPTY
+    fails: ReleaseSet = EMPTY
+    """Where something in it raises that the analysis went on from, to see the rest."""
+    exits: ReleaseSet = EMPTY
+    """Where it ends the program when its work is done."""
     relevant: set[str] = field(default_factory=set)
     trees: dict[int, Tree] = field(default_factory=dict)
     functions: list[FunctionCode] = field(default_factory=list)
@@ -93,12 +97,14 @@ class FunctionCode:
 class Summary:
     """What a call of a function does, its arguments unknown.
 
-    `asks_parameters`: what it does depends on what it is given. `uses_library`: it reaches the library itself.
+    `asks_parameters`: what it does depends on what it is given. `forwards`: it passes that on to the library.
+    `uses_library`: it reaches the library.
     """
 
     returns: Value
     completes: ReleaseSet
     asks_parameters: bool
+    forwards: bool
     uses_library: bool
     heap: dict[int, Content] = field(default_factory=dict)
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from driftwatch.flow.state import State, join_states
-from driftwatch.flow.syntax import Tree, dotted_name, statements, walk
+from driftwatch.flow.children import walk
+from driftwatch.flow.syntax import Tree, dotted_name, statements
 from driftwatch.flow.uses import UNCAUGHT, Catch, Outcome
 
 BROAD = frozenset({"Exception", "BaseException"})

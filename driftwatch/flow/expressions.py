@@ -16,7 +16,8 @@ from driftwatch.flow.containers import spread_into, subscript_of
 from driftwatch.flow.names import look_up
 from driftwatch.flow.run import Run, as_alternatives, dict_of, escape, settle
 from driftwatch.flow.state import DictContent, Entry, ListContent
-from driftwatch.flow.syntax import children, dotted_name
+from driftwatch.flow.children import children
+from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
     FALSE,
     NOTHING,
@@ -151,7 +152,7 @@ def _dict(run: Run, node: cst.Dict) -> Value:
         reach = run.state.reach
         if isinstance(atom, Const) and isinstance(atom.value, str):
             note = f"`{atom.value}` is put into the dict here"
-            fresh = {**content.entries, atom.value: Entry(reach, reach, value, (run.step(element.value, note),))}
+            fresh = {**content.entries, atom.value: Entry(reach, reach, value, (run.step(element, note),))}
             content = DictContent(fresh, content.open, content.forwarded)
         elif not isinstance(atom, Const):
             content = DictContent(content.entries, content.open | reach, content.forwarded)

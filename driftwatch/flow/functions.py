@@ -16,7 +16,8 @@ from driftwatch.flow.code import ClassCode, FunctionCode, Summary
 from driftwatch.flow.exceptions import FOREIGN
 from driftwatch.flow.run import MAX_DEPTH, Frame, Run, as_alternatives, settle
 from driftwatch.flow.state import DictContent, Entry, ListContent, State, join_states
-from driftwatch.flow.syntax import children, dotted_name, walk
+from driftwatch.flow.children import children, walk
+from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.uses import Location, MethodDefinition, SubclassUse
 from driftwatch.flow.values import (
     NONE,
@@ -71,8 +72,11 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
     for parameter in _all_parameters(node.params):
         if parameter.default is not None:
             run.eval(parameter.default)
-    if run.frame.function is not None or run.frame.owner is not None:
-        function.closure = (dict(run.state.vars), *run.frame.closure) if run.frame.function is not None else run.frame.closure
+    if run.frame.function is not None:
+        function.closure = (dict(run.state.vars), *run.frame.closure)
+    elif run.frame.owner is not None:
+        # A method does not see its class's variables, but it sees those of a function round the class.
+        function.closure = run.frame.closure or None
     run.frame.defined.append(function)
     return Value(((run.state.reach, Function(function)),))
 
@@ -401,7 +405,8 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
     )
     value, end = execute_body(run, frame, State(outer.reach, bindings, outer.heap))
     run.frame = outer_frame
-    outer_frame.asks_parameters |= frame.asks_parameters and nested
+    outer_frame.asks_parameters |= (frame.asks_parameters and nested) or frame.forwards
+    outer_frame.forwards |= frame.forwards
     reach = end.reach if end is not None else EMPTY
     run.state = State(reach, outer.vars, end.heap if end is not None else outer.heap)
     if isinstance(bound, Instance):

@@ -8,7 +8,7 @@ from driftwatch.flow.library import is_above, is_inside, use_import
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run
 from driftwatch.flow.syntax import dotted_name, import_module_name
-from driftwatch.flow.values import External, LibModule, ProjectModule, Value, join, unknown
+from driftwatch.flow.values import External, LibModule, ProjectModule, Value, join, unknown, value_of
 from driftwatch.releases import ReleaseSet
 
 
@@ -23,7 +23,7 @@ def execute_import(run: Run, node: cst.Import) -> None:
             if not run.state.reach:
                 return
             if bound is None and name != top:
-                value = Value(tuple((where, LibModule(top)) for where, _ in value.alternatives))
+                value = value_of((where, LibModule(top) if isinstance(atom, LibModule) else atom) for where, atom in value.alternatives)
             assign_name(run, bound or top, value)
             continue
         module = run.world.find_module(name, run.frame.module)
@@ -81,11 +81,11 @@ def _from_library(run: Run, module: str, node: cst.ImportFrom) -> None:
     start = run.state
     left = start.reach
     values: list[tuple[str, Value]] = []
-    for alias in node.names:
+    for i, alias in enumerate(node.names):
         name = alias.name.value if isinstance(alias.name, cst.Name) else ""
         bound = alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else name
         run.state = start.fork()
-        value = use_import(run, module, name, bound, alias)
+        value = use_import(run, module, name, bound, alias, first=i == 0)
         left &= run.state.reach
         values.append((bound, value))
     run.state = start.fork(left)

@@ -15,7 +15,6 @@ from driftwatch.flow.state import DictContent, Entry, ListContent
 from driftwatch.flow.uses import IMPORT_ERRORS, Argument, CallUse, Catch, Constant, ImportUse, NameUse, Outcome
 from driftwatch.flow.uses import Unknown as UnknownArgument
 from driftwatch.flow.values import (
-    NOTHING,
     UNKNOWN,
     Alternative,
     Atom,
@@ -193,14 +192,18 @@ def instance_member(run: Run, atom: LibInstance, name: str, where: ReleaseSet) -
 # -- uses --------------------------------------------------------------------------------------------------------------
 
 
-def missing(run: Run, exception: str, where: ReleaseSet) -> None:
+def missing(run: Run, exception: str, where: ReleaseSet) -> list[Alternative]:
     """A name is not there in these releases: the handler that takes the exception is entered, and here it ends.
 
-    Where nobody takes it the program would stop; the analysis goes on, so that what follows is checked as well.
+    Where nobody takes it the program would stop; the analysis goes on with an unknown value, so that what follows is
+    checked as well.
     """
     if where and run.is_caught(exception):
         run.throw(exception, where)
         run.state.reach -= where
+        return []
+    run.fails_import(where)
+    return [(where, UNKNOWN)] if where else []
 
 
 def use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
@@ -220,13 +223,13 @@ def use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNo
             )
             run.recorder.add(use)
     there = found.present | found.unknown
-    missing(run, "AttributeError", where - there)
+    lost = missing(run, "AttributeError", where - there)
     if isinstance(atom, LibModule):
-        return module_member(run, atom.module, name, there)
+        return [*module_member(run, atom.module, name, there), *lost]
     if isinstance(atom, LibObject):
-        return class_member(run, atom.ref, name, there)
+        return [*class_member(run, atom.ref, name, there), *lost]
     assert isinstance(atom, LibInstance)
-    return instance_member(run, atom, name, there)
+    return [*instance_member(run, atom, name, there), *lost]
 
 
 def _owner(atom: Atom) -> tuple[Ref, bool, bool]:
@@ -238,7 +241,9 @@ def _owner(atom: Atom) -> tuple[Ref, bool, bool]:
     return atom.cls, True, atom.exact
 
 
-def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CSTNode) -> Value:
+def use_import(
+    run: Run, module: str, name: str | None, bound: str, node: cst.CSTNode, *, first: bool = True
+) -> Value:
     """Import a module of the library, or a name from one: the use, the exception where it is missing, the value."""
     reach = run.state.reach
     run.touch()
@@ -257,22 +262,22 @@ def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CS
                 name,
                 bound,
                 checks_only,
+                first,
                 tuple(e for e in IMPORT_ERRORS if run.is_caught(e) or run.catch(e).outcome is not Outcome.RAISES),
             )
         )
     has_module = run.history.has_module(module) if is_inside(run, module) else reach
     gone = reach - has_module
+    lost = missing(run, "ModuleNotFoundError", gone)
     if name is None:
-        missing(run, "ModuleNotFoundError", gone)
-        return Value(((reach & has_module, LibModule(module)),)) if reach & has_module else NOTHING
-    missing(run, "ModuleNotFoundError", gone)
+        return value_of([(reach & has_module, LibModule(module)), *lost])
     reach &= has_module
     found = module_lookup(run, module, name, reach)
     there = found.present | found.unknown
-    missing(run, "ImportError", reach - there)
+    lost += missing(run, "ImportError", reach - there)
     if found.unknown and is_inside(run, module):
         run.may_raise("ImportError")
-    return value_of(module_member(run, module, name, there))
+    return value_of([*module_member(run, module, name, there), *lost])
 
 
 def use_call(
@@ -299,8 +304,7 @@ def use_call(
         unbound,
     )
     if keywords.forwarded & reach or positional.forwarded & reach:
-        run.frame.asks_parameters = True
-        run.world.forwards(run.frame, node)
+        run.frame.asks_parameters = run.frame.forwards = True
     elif (keywords.open | positional.open) & reach:
         star = "**" if keywords.open & reach else "*"
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")

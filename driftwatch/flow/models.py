@@ -620,6 +620,13 @@ def _mock_patch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 
 
 def _exit(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """The program ends here; a script that ends itself so has run."""
+    if run.frame.function is None:
+        run.frame.module.exits |= run.state.reach
+    return _stop(run, arguments, node)
+
+
+def _stop(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     run.state.reach = EMPTY
     return Value()
 
@@ -654,8 +661,8 @@ MODELS: dict[str, Model] = {
     "importlib.metadata.version": _version,
     "importlib_metadata.version": _version,
     "pytest.importorskip": _importorskip,
-    "pytest.skip": _exit,
-    "pytest.fail": _exit,
+    "pytest.skip": _stop,
+    "pytest.fail": _stop,
     "functools.partial": _partial,
     "unittest.mock.patch": _mock_patch,
     "mock.patch": _mock_patch,

@@ -12,23 +12,34 @@ def look_up(run: Run, name: str) -> Value:
     reach = run.state.reach
     local = run.state.vars.get(name)
     if local is not None:
-        return local.within(reach)
+        return _bound(run, local)
     for enclosing in run.frame.closure:
         if name in enclosing:
-            return enclosing[name].within(reach)
+            return _bound(run, enclosing[name])
     module = run.frame.module
     value = module.names.get(name)
     written = module.global_writes.get(name)
     if value is not None or written is not None:
         if value is None or written is None:
-            return (value or written or Value()).within(reach)
-        return join(value, written).within(reach)
+            return _bound(run, value or written or Value())
+        return _bound(run, join(value, written))
     lazy = run.world.unexecuted_name(module, name)
     if lazy is not None:
         return lazy.within(reach)
     if name in BUILTIN_NAMES:
         return Value(((reach, External(f"builtins.{name}")),))
     return unknown(reach)
+
+
+def _bound(run: Run, value: Value) -> Value:
+    """A variable's value where it has one; where it has none, reading it is a NameError and nothing follows."""
+    reach = run.state.reach
+    value = value.within(reach)
+    gap = reach - value.defined()
+    if gap:
+        run.throw("NameError", gap)
+        run.state.reach = reach - gap
+    return value
 
 
 def assign_name(run: Run, name: str, value: Value) -> None:

@@ -59,6 +59,8 @@ class Frame:
     globals: set[str] = field(default_factory=set)
     handling: list[tuple[str, ...]] = field(default_factory=list)
     asks_parameters: bool = False
+    forwards: bool = False
+    """A call of the library passes on what the function's own caller gives."""
     uses_library: bool = False
     owner: ClassCode | None = None
     defined: list[FunctionCode] = field(default_factory=list)
@@ -87,6 +89,8 @@ class Run:
         self.recorder = world.recorder
         self.state = State(world.all_releases)
         self.frame: Frame = world.no_frame
+        self.eager = 0
+        """Above zero while the arguments of a call of the library are evaluated: what was passed over is looked at."""
 
     # -- evaluation ------------------------------------------------------------------------------------------------
 
@@ -160,6 +164,14 @@ class Run:
                 state = State(state.reach & before.reach, dict(before.vars), dict(state.heap))
             frame = frame.caller
         return False
+
+    def fails_import(self, where: ReleaseSet) -> None:
+        """An exception nobody takes is raised here: while a module is executed, that is the end of importing it."""
+        frame = self.frame
+        while frame.caller is not None:
+            frame = frame.caller
+        if frame.function is None:
+            frame.module.fails |= where
 
     def is_caught(self, exception: str) -> bool:
         """Whether a handler takes an exception raised here, even if it raises another one then."""

@@ -245,7 +245,7 @@ def _match_pattern(run: Run, node: cst.BaseExpression, subject: Value, pattern: 
 
 
 def _bind_captures(run: Run, pattern: cst.CSTNode) -> None:
-    from driftwatch.flow.syntax import walk
+    from driftwatch.flow.children import walk
 
     for child in walk(pattern):
         if isinstance(child, (cst.MatchAs, cst.MatchStar)) and child.name is not None:
@@ -346,6 +346,8 @@ def _raise(run: Run, node: cst.Raise) -> None:
         kinds = (raised_by([cst.SimpleStatementLine([node])], FOREIGN) or FOREIGN,)
     for kind in kinds:
         run.throw(kind, run.state.reach)
+    if kinds == ("SystemExit",) and run.frame.function is None:
+        run.frame.module.exits |= run.state.reach
     run.state = State(EMPTY, {}, run.state.heap)
 
 

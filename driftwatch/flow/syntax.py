@@ -7,13 +7,12 @@ piece and positions, which cost twice a parse, are computed only for the pieces 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cache
+from dataclasses import dataclass, field
 from typing import Any
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
+from driftwatch.flow.positions import Positions, Span
 from driftwatch.flow.source import SourceError
 from driftwatch.flow.uses import Location, Step
 
@@ -25,39 +24,32 @@ class Tree:
     path: str
     offset: int
     module: cst.Module
-    _positions: Any = field(default=None, repr=False)
+    text: str = ""
+    _positions: Positions | None = field(default=None, repr=False)
 
     def location(self, node: cst.CSTNode) -> Location:
         """Where a node stands in the file."""
-        found = self._range(node)
-        return Location(
-            self.path,
-            found.start.line + self.offset,
-            found.start.column + 1,
-            found.end.line + self.offset,
-            found.end.column + 1,
-        )
+        line, column, end_line, end_column = self._span(node)
+        return Location(self.path, line + self.offset, column + 1, end_line + self.offset, end_column + 1)
 
     def line(self, node: cst.CSTNode) -> int:
         """The line on which a node starts."""
-        return self._range(node).start.line + self.offset
+        return self._span(node)[0] + self.offset
 
     def step(self, node: cst.CSTNode, note: str) -> Step:
         """A step of a value's way."""
         return Step(self.path, self.line(node), note)
 
-    def _range(self, node: cst.CSTNode) -> CodeRange:
+    def _span(self, node: cst.CSTNode) -> Span:
         if self._positions is None:
-            wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
-            self._positions = wrapper.resolve(PositionProvider)
-        found: CodeRange = self._positions[node]
-        return found
+            self._positions = Positions(self.module, self.text)
+        return self._positions.span(node)
 
 
 def parse(path: str, text: str, offset: int = 0) -> Tree:
     """The tree of some lines; `SourceError` when no supported Python would take them."""
     try:
-        return Tree(path, offset, cst.parse_module(text))
+        return Tree(path, offset, cst.parse_module(text), text)
     except cst.ParserSyntaxError as error:
         raise SourceError("it is not valid Python 3", error.raw_line + offset) from None
     except (RecursionError, MemoryError):
@@ -105,48 +97,3 @@ def annotation_text(node: cst.Annotation | None) -> str | None:
         value = inner.evaluated_value
         return value if isinstance(value, str) else None
     return cst.Module([]).code_for_node(inner)
-
-
-def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """The nodes directly below one, in source order; white space and punctuation are passed over.
-
-    libcst's own `children` runs a visitor for each node, which costs more than parsing did.
-    """
-    for name in _fields(type(node)):
-        value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            if not isinstance(value, _TRIVIA):
-                yield value
-        elif isinstance(value, (list, tuple)):
-            for item in value:
-                if isinstance(item, cst.CSTNode) and not isinstance(item, _TRIVIA):
-                    yield item
-
-
-_TRIVIA = (
-    cst.BaseParenthesizableWhitespace,
-    cst.TrailingWhitespace,
-    cst.EmptyLine,
-    cst.Comma,
-    cst.Colon,
-    cst.Dot,
-    cst.LeftParen,
-    cst.RightParen,
-    cst.AssignEqual,
-    cst.Semicolon,
-)
-_PASSED_OVER = ("whitespace", "leading_lines", "lines_after", "header", "footer", "lpar", "rpar", "trailing", "comma")
-
-
-@cache
-def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind) if not f.name.startswith(_PASSED_OVER))
-
-
-def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """A node and everything below it, in source order."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        stack.extend(reversed(list(children(current))))

@@ -117,6 +117,7 @@ class ImportUse(Use):
     name: str | None
     bound: str | None = None
     checks_only: bool = False
+    first: bool = True
     survives: tuple[str, ...] | None = None
 
 

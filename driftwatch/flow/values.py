@@ -298,5 +298,5 @@ def touches_library(atom: Atom) -> bool:
     """Whether an atom is, or was made from, something of the library."""
     return isinstance(
         atom,
-        (LibModule, LibObject, LibInstance, LibMethod, SignatureOf, ParameterMap, ParameterInfo, NamesOf, Partial),
+        (LibModule, LibObject, LibInstance, LibMethod, SignatureOf, ParameterMap, ParameterInfo, NamesOf),
     )

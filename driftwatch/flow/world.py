@@ -7,6 +7,7 @@ anyone, private ones where their callers are. Identities (functions, classes, co
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -46,6 +47,9 @@ from driftwatch.snapshot.model import Ref
 
 MAX_ROUNDS = 3
 """How often a module's functions are analysed anew because of what others wrote to its variables."""
+
+
+_BUILDS_ARGUMENTS = re.compile(r"return \{|return dict\(|kwargs\b")
 
 
 class World:
@@ -182,7 +186,7 @@ class World:
             module.executed = True
         module.names = dict(run.state.vars)
         module.heap = dict(run.state.heap)
-        module.completes = run.state.reach
+        module.completes = (run.state.reach | module.exits) - module.fails
         module.functions = list(dict.fromkeys(run.frame.defined))
         module.classes = list(dict.fromkeys(run.frame.classes))
 
@@ -218,6 +222,14 @@ class World:
         if name in selection.skipped_names:
             return unknown(self.all_releases)
         return None
+
+    def worth_following(self, atom: Lazy) -> bool:
+        """Whether a function that was passed over may build keyword arguments."""
+        piece = self._selection(atom.code).skipped_definitions.get(atom.name)
+        if piece is None or piece.is_class:
+            return False
+        text = "\n".join(atom.code.lines[piece.first - 1 : piece.last])
+        return _BUILDS_ARGUMENTS.search(text) is not None
 
     def resolve_lazy(self, atom: Lazy) -> Value | None:
         """Look at a definition that had not been looked at."""
@@ -325,12 +337,6 @@ class World:
     def deactivate(self, function: FunctionCode) -> None:
         self._active.pop()
 
-    def note_use_of(self, method: FunctionCode) -> None:
-        """A method is looked up somewhere in the code base."""
-
-    def forwards(self, frame: Frame, node: cst.CSTNode) -> None:
-        """A call of the library passes on what the function's own caller gives."""
-
     def summary(self, function: FunctionCode) -> Summary | None:
         """What a call of a function does, its arguments unknown; None while that is being found out."""
         if function.summary is not None:
@@ -346,7 +352,7 @@ class World:
 
     def _open(self, function: FunctionCode) -> ReleaseSet:
         """The releases in which a function can be called at all."""
-        reach = self.all_releases if function.module.executing else function.module.completes or self.all_releases
+        reach = self.all_releases if function.module.executing else function.module.completes
         owner = function.owner
         if owner is not None and owner.constructible is not None and function.name not in ("__init__", "__new__"):
             if function.kind not in ("static", "class"):
@@ -390,7 +396,12 @@ class World:
         completes = end.reach if end is not None else EMPTY
         lost = self.all_releases - reach
         return Summary(
-            returns, completes | lost, frame.asks_parameters, frame.uses_library, dict(end.heap) if end is not None else {}
+            returns,
+            completes | lost,
+            frame.asks_parameters,
+            frame.forwards,
+            frame.uses_library,
+            dict(end.heap) if end is not None else {},
         )
 
     def leave(self, run: Run, frame: Frame, end: State | None) -> None:
@@ -494,16 +505,29 @@ class World:
 
     # -- annotations -----------------------------------------------------------------------------------------------
 
-    def annotated(self, run: Run, function: FunctionCode, node: cst.BaseExpression) -> Value | None:
-        """An instance of what an annotation of a function's parameter names; None when that is nothing of the library."""
+    def annotated(
+        self, run: Run, function: FunctionCode, node: cst.BaseExpression, *, eager: bool = False
+    ) -> Value | None:
+        """An instance of what an annotation of a function's parameter names; None when no class is known by it."""
         frame = Frame(function.module, function.tree, records=False, closure=function.closure or ())
-        return self._annotation(frame, node)
+        return self._annotation(frame, node, eager=eager)
+
+    def by_annotation(self, run: Run, parameter: str | None) -> Value | None:
+        """A parameter of the current function, by its annotation, where the arguments of a library's call need it."""
+        function = run.frame.function
+        if parameter is None or function is None or not run.eager:
+            return None
+        params = function.node.params
+        for each in (*params.posonly_params, *params.params, *params.kwonly_params):
+            if each.name.value == parameter and each.annotation is not None:
+                return self.annotated(run, function, each.annotation.annotation, eager=True)
+        return None
 
     def annotated_here(self, run: Run, node: cst.BaseExpression) -> Value | None:
         frame = Frame(run.frame.module, run.frame.tree, records=False, closure=(run.state.vars, *run.frame.closure))
         return self._annotation(frame, node)
 
-    def _annotation(self, frame: Frame, node: cst.BaseExpression) -> Value | None:
+    def _annotation(self, frame: Frame, node: cst.BaseExpression, *, eager: bool = False) -> Value | None:
         if isinstance(node, cst.SimpleString):
             try:
                 text = ast.literal_eval(node.value)
@@ -511,21 +535,24 @@ class World:
             except (ValueError, SyntaxError, cst.ParserSyntaxError, TypeError):
                 return None
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
-            return self._either(frame, [node.left, node.right])
+            return self._either(frame, [node.left, node.right], eager)
         if isinstance(node, cst.Subscript):
             name = node.value.attr.value if isinstance(node.value, cst.Attribute) else getattr(node.value, "value", "")
             parts = [s.slice.value for s in node.slice if isinstance(s.slice, cst.Index)]
             if name in ("Optional", "Annotated", "Final", "ClassVar") and parts:
-                inner = self._annotation(frame, parts[0])
+                inner = self._annotation(frame, parts[0], eager=eager)
                 return self._or_none(inner) if name == "Optional" else inner
             if name == "Union":
-                return self._either(frame, parts)
+                return self._either(frame, parts, eager)
             return None
         if not isinstance(node, (cst.Name, cst.Attribute)):
             return None
         run = Run(self)
         run.frame = frame
         value = run.eval(node, callee=True)
+        single = value.single()
+        if isinstance(single, Lazy) and eager:
+            value = self.resolve_lazy(single) or value
         found: list[Alternative] = []
         for where, atom in value.alternatives:
             if isinstance(atom, LibObject) and atom.is_class:
@@ -541,14 +568,14 @@ class World:
     def _or_none(self, value: Value | None) -> Value | None:
         return None if value is None else join(value, Value(((self.all_releases, Const(None)),)))
 
-    def _either(self, frame: Frame, nodes: list[cst.BaseExpression]) -> Value | None:
+    def _either(self, frame: Frame, nodes: list[cst.BaseExpression], eager: bool) -> Value | None:
         known: list[Value] = []
         none = False
         for node in nodes:
             if isinstance(node, cst.Name) and node.value == "None":
                 none = True
                 continue
-            value = self._annotation(frame, node)
+            value = self._annotation(frame, node, eager=eager)
             if value is None:
                 return None
             known.append(value)
@@ -571,15 +598,14 @@ class World:
     def interesting_exports(self, module: ModuleCode) -> set[str]:
         """Names of a module whose value tells something about the library to whoever imports them."""
         found: set[str] = set()
-        for name, value in module.names.items():
+        for name, value in list(module.names.items()):
             written = module.global_writes.get(name)
             if "." not in name and self._interesting(join(value, written) if written is not None else value):
                 found.add(name)
         return found
 
     def _interesting(self, value: Value) -> bool:
-        split = len({a for _, a in value.alternatives if isinstance(a, Const)}) > 1
-        if split and value.alternatives[0][0] != self.all_releases:
+        if _differs_by_release(value):
             return True
         for _, atom in value.alternatives:
             if isinstance(atom, Function):
@@ -594,16 +620,12 @@ class World:
         return False
 
     def _summary_matters(self, function: FunctionCode, summary: Summary) -> bool:
-        if summary.asks_parameters and summary.uses_library:
+        if summary.forwards:
             return True
         if function.is_private and summary.uses_library:
             return True
-        if summary.completes != self.all_releases:
-            return True
         returned = summary.returns
-        if any(touches_library(a) for _, a in returned.alternatives):
-            return True
-        return any(isinstance(a, Const) and where != self.all_releases for where, a in returned.alternatives)
+        return any(touches_library(a) for _, a in returned.alternatives) or _differs_by_release(returned)
 
     def _class_matters(self, code: ClassCode) -> bool:
         if code.library_bases:
@@ -612,9 +634,15 @@ class World:
             return True
         for method in code.methods.values():
             summary = method.summary
-            if summary is not None and summary.asks_parameters and summary.uses_library:
+            if summary is not None and summary.forwards:
                 return True
         return False
+
+
+def _differs_by_release(value: Value) -> bool:
+    """Whether a value is one constant in some releases and another one in others: a flag that a guard has set."""
+    constants = [(where, atom) for where, atom in value.alternatives if isinstance(atom, Const)]
+    return len({where for where, _ in constants}) > 1
 
 
 def _normal(name: str) -> str:
