@@ -4,41 +4,51 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import CallUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules.calls import Part
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
+from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model import Ref
 
 _HEADING = Heading("DW304", "changed-default", Severity.NOTE)
+
+
+class _Default(NamedTuple):
+    """A default as it is written and what it means; two are different only where both are known."""
+
+    text: str
+    value: str | None
 
 
 def check(use: Use, context: Context) -> Iterator[Verdict]:
     if not isinstance(use, CallUse):
         return
-    defaults: dict[str, dict[str, ReleaseSet]] = {}
+    defaults: dict[str, dict[_Default, ReleaseSet]] = {}
     for part in context.parts(use):
         here = part.releases & context.checked
-        for name, default in _left_out(use, part) if here else ():
+        for name, text in _left_out(use, part) if here else ():
             known = defaults.setdefault(name, {})
-            known[default] = known.get(default, EMPTY) | here
+            for default, releases in _defaults(text, use.callee.module, context.history, here):
+                known[default] = known.get(default, EMPTY) | releases
     for name, known in defaults.items():
-        if len({_meaning(default) for default in known}) < 2:
-            continue
         newest = max(known, key=lambda default: known[default].mask.bit_length())
         where = context.history.timeline.describe(known[newest])
         for default, releases in known.items():
-            if _meaning(default) != _meaning(newest):
-                yield _HEADING.verdict(
-                    use,
-                    use.callee.dotted,
-                    releases,
-                    f"`{name}` is left out: it is `{default}` in {RELEASES}, and `{newest}` in {where}",
-                    f"pass `{name}` where it matters",
-                    parameter=name,
-                    raises=False,
-                )
+            if None in (default.value, newest.value) or default.value == newest.value:
+                continue
+            yield _HEADING.verdict(
+                use,
+                use.callee.dotted,
+                releases,
+                f"`{name}` is left out: it is `{default.text}` in {RELEASES}, and `{newest.text}` in {where}",
+                f"pass `{name}` where it matters",
+                parameter=name,
+                raises=False,
+            )
 
 
 def _left_out(use: CallUse, part: Part) -> Iterator[tuple[str, str]]:
@@ -55,12 +65,31 @@ def _left_out(use: CallUse, part: Part) -> Iterator[tuple[str, str]]:
             yield parameter.name, parameter.default
 
 
-def _meaning(default: str) -> str:
-    """A default in one spelling, so that ``1e-6`` and ``0.000001`` are the same."""
+def _defaults(text: str, module: str, history: History, releases: ReleaseSet) -> Iterator[tuple[_Default, ReleaseSet]]:
+    """A default with what it means: a literal, or a name of the library's that stands for one, release by release."""
+    literal = _meaning(text)
+    if literal is not None:
+        yield _Default(text, literal), releases
+        return
+    left = releases
+    for place in dict.fromkeys((module, history.module)):
+        for epoch in history.of(Ref(place, text)):
+            here = epoch.releases & left
+            if here and epoch.symbol.value is not None:
+                yield _Default(text, _meaning(epoch.symbol.value)), here
+                left -= here
+    if left:
+        yield _Default(text, None), left
+
+
+def _meaning(text: str) -> str | None:
+    """A literal in one spelling, so that ``1e-6`` and ``0.000001`` are the same; None for what is no literal."""
     try:
-        return ast.dump(ast.parse(default, mode="eval"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return default
+        tree = ast.parse(text, mode="eval")
+        ast.literal_eval(tree)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return None
+    return ast.dump(tree)
 
 
 _OMITTED = """\
