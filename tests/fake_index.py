@@ -8,6 +8,7 @@ import hashlib
 import html
 import io
 import re
+import ssl
 import tarfile
 import threading
 import time
@@ -100,7 +101,7 @@ class FakeIndex:
 
 
 @contextmanager
-def serving(index: FakeIndex) -> Iterator[FakeIndex]:
+def serving(index: FakeIndex, tls: ssl.SSLContext | None = None) -> Iterator[FakeIndex]:
     """Serves an index on a free port for as long as the context lasts."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -163,7 +164,9 @@ def serving(index: FakeIndex) -> Iterator[FakeIndex]:
             """A client that goes away early is part of what is tested."""
 
     server = Server(("127.0.0.1", 0), Handler)
-    index.base = f"http://127.0.0.1:{server.server_address[1]}"
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    index.base = f"{'http' if tls is None else 'https'}://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:

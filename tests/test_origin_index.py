@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import shutil
+import ssl
+import subprocess
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -12,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from driftwatch.errors import DriftwatchError, IndexUnavailableError, InputError
+from driftwatch.snapshot import index as index_module
 from driftwatch.snapshot import remote_zip, transport
 from driftwatch.snapshot.artifact_tree import ArtifactTree, package_folder
 from driftwatch.snapshot.cache import Cache
@@ -336,6 +340,42 @@ def test_nobody_there(fake: FakeIndex, tmp_path: Path) -> None:
     assert isinstance(error, IndexUnavailableError)
     assert "127.0.0.1:9 cannot be reached" in error.message
     assert "snapshots" in (error.hint or "")
+
+
+def test_a_server_that_drips(fake: FakeIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake.add("demo", SDIST, make_sdist(FILES))
+    monkeypatch.setattr(transport, "DEADLINE", -1.0)
+    with client(fake, tmp_path) as index, pytest.raises(IndexUnavailableError, match="is too slow"):
+        tree(index)
+
+
+def test_a_server_that_sends_too_much(fake: FakeIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake.add("demo", SDIST, make_sdist(FILES))
+    monkeypatch.setattr(index_module, "MAX_ARCHIVE", 1000)
+    with client(fake, tmp_path) as index, pytest.raises(IndexUnavailableError, match="more than the 1,000 bytes"):
+        tree(index)
+
+
+def test_certificates(tmp_path: Path) -> None:
+    """Refused unless the user vouches for it, in one of the two ways that pip has."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not there to make a certificate")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    options = ["-nodes", "-days", "2", "-subj", "/CN=demo", "-addext", "subjectAltName=IP:127.0.0.1"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", *options, "-keyout", key, "-out", certificate]
+    subprocess.run(command, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with serving(FakeIndex(), context) as fake:
+        fake.add("demo", WHEEL, make_wheel(FILES))
+        error = failure(fake, tmp_path / "a")
+        assert isinstance(error, IndexUnavailableError)
+        assert "certificate of 127.0.0.1" in error.message
+        assert "PIP_CERT" in (error.hint or "")
+        for settings in ({"certificates": str(certificate)}, {"trusted_hosts": ("127.0.0.1",)}):
+            with client(fake, tmp_path / str(*settings), **settings) as index:
+                assert tree(index).read("demo/last.py") == b"z = 1\n"
+        assert "certificate" in failure(fake, tmp_path / "b", trusted_hosts=("127.0.0.1:1",)).message
 
 
 def test_something_else_answers(fake: FakeIndex, tmp_path: Path) -> None:

@@ -106,12 +106,13 @@ def test_a_folder_is_an_index(home: dict[str, str], tmp_path: Path) -> None:
 ASK_PIP = """
 from pip._internal.commands import create_command
 options, _ = create_command("install").parse_args([])
-print(options.index_url, *options.extra_index_urls, options.cert, options.proxy, float(options.timeout), sep="\\n")
+print(options.index_url, *options.extra_index_urls, *options.trusted_hosts, sep="\\n")
+print(options.cert, options.proxy, float(options.timeout), sep="\\n")
 """
 FILES = {
     "system/pip/pip.conf": "[global]\nindex-url = https://system/s\ntimeout = 7\n[install]\ncert = /install.pem\n",
     ".pip/pip.conf": "[global]\nindex-url = https://legacy/s\nextra-index-url = https://x/s\n  https://y/s\n",
-    "user/pip/pip.conf": "[global]\ncert = /user.pem\nproxy = http://proxy\n[download]\nindex-url = https://no/s\n",
+    "user/pip/pip.conf": "[global]\ncert = /user.pem\nproxy = http://proxy\ntrusted-host = a b\n[download]\nindex-url = https://no/s\n",
 }
 
 
@@ -132,7 +133,14 @@ def test_agrees_with_pip_itself(
     if "No module named 'pip'" in done.stderr:
         pytest.skip("this Python has no pip")
     ours = IndexSettings.from_environment(home | env)
-    lines = [ours.index_url.rstrip("/"), *ours.extra_urls, ours.certificates, ours.proxy or "", ours.timeout]
+    lines = [
+        ours.index_url.rstrip("/"),
+        *ours.extra_urls,
+        *ours.trusted_hosts,
+        ours.certificates,
+        ours.proxy or "",
+        ours.timeout,
+    ]
     expected = done.stdout.replace("None", "").splitlines()
     # A timeout that nobody sets is each tool's own.
     assert [str(line or "") for line in lines[:-1]] == [line.rstrip("/") for line in expected[:-1]], done.stderr

@@ -39,6 +39,8 @@ class IndexSettings:
     proxy: str | None = field(default=None, repr=False)
     timeout: float = DEFAULT_TIMEOUT
     disabled: bool = False
+    trusted_hosts: tuple[str, ...] = ()
+    """Hosts, with or without a port, whose certificate the user wants not to be checked."""
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> IndexSettings:
@@ -60,6 +62,7 @@ class IndexSettings:
             client_certificate=setting("client-cert"),
             proxy=setting("proxy"),
             timeout=_seconds(setting("timeout", *_TIMEOUT_VARIABLES) or options.get("default-timeout")),
+            trusted_hosts=tuple((setting("trusted-host") or "").split()),
             disabled=(setting("no-index") or "").lower() in ("1", "true", "yes", "on", "y", "t"),
         )
 

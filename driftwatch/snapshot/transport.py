@@ -126,6 +126,13 @@ class _FileAdapter(BaseAdapter):
         return None
 
 
+class _UncheckedAdapter(HTTPAdapter):
+    """For hosts whose certificate the user has told pip not to check."""
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
+        return super().send(request, *args, **{**kwargs, "verify": False})
+
+
 class Transport:
     """A session that keeps its connections, with the user's certificates, proxy, timeout and credentials."""
 
@@ -136,8 +143,8 @@ class Transport:
         self.session = requests.Session()
         self.session.headers["User-Agent"] = f"driftwatch/{driftwatch.__version__}"
         self.session.auth = self._credentials
-        if settings.certificates:
-            self.session.verify = settings.certificates
+        # Given with each request: what a session holds yields to REQUESTS_CA_BUNDLE, and pip's own setting must not.
+        self._verify = settings.certificates
         if settings.client_certificate:
             self.session.cert = settings.client_certificate
         if settings.proxy:
@@ -152,6 +159,12 @@ class Transport:
         )
         for scheme in ("https://", "http://"):
             self.session.mount(scheme, HTTPAdapter(max_retries=retry, pool_maxsize=16))
+        if settings.trusted_hosts:
+            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+        for host in settings.trusted_hosts:
+            self.session.mount(f"https://{host}/", _UncheckedAdapter(max_retries=retry))
+            if ":" not in host:
+                self.session.mount(f"https://{host}:", _UncheckedAdapter(max_retries=retry))
         self.session.mount("file://", _FileAdapter())
 
     def trusted(self, url: str) -> str:
@@ -170,7 +183,9 @@ class Transport:
         # Files of an archive are compressed already, and a range of a re-encoded answer would be meaningless.
         wanted = {"Accept-Encoding": "identity", **(headers or {})}
         with translated(what, url):
-            response = self.session.get(self.trusted(url), stream=True, timeout=self.timeout, headers=wanted)
+            response = self.session.get(
+                self.trusted(url), stream=True, timeout=self.timeout, headers=wanted, verify=self._verify
+            )
             try:
                 response.raise_for_status()
                 yield response
