@@ -13,6 +13,7 @@ from driftwatch.flow.values import (
     NOTHING,
     UNKNOWN,
     Alternative,
+    ArgSpecOf,
     Atom,
     Class,
     Const,
@@ -90,6 +91,8 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         return [(where, MethodOf(atom, name))]
     if isinstance(atom, SignatureOf):
         return [(where, atom.parameters if name == "parameters" else UNKNOWN)]
+    if isinstance(atom, ArgSpecOf):
+        return [(where, _of_argspec(atom.parameters, name))]
     if isinstance(atom, ParameterInfo):
         return [(where, _of_parameter(atom, name))]
     if isinstance(atom, Unknown):
@@ -115,6 +118,20 @@ def _of_constant(run: Run, atom: Const, name: str, where: ReleaseSet) -> list[Al
         return [(where, pure.attribute(atom, name))]
     except pure.NotPure:
         return [(where, UNKNOWN)]
+
+
+def _of_argspec(parameters: ParameterMap, name: str) -> Atom:
+    def named(*kinds: str) -> tuple[str, ...]:
+        return tuple(p.name for p in parameters.parameters if p.kind in kinds)
+
+    if name == "args":
+        return Const(named("POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD"))
+    if name == "kwonlyargs":
+        return Const(named("KEYWORD_ONLY"))
+    if name in ("varargs", "varkw"):
+        found = named("VAR_POSITIONAL" if name == "varargs" else "VAR_KEYWORD")
+        return Const(found[0] if found else None)
+    return UNKNOWN
 
 
 def _of_parameter(atom: ParameterInfo, name: str) -> Atom:

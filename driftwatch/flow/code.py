@@ -79,7 +79,10 @@ class FunctionCode:
 
     @property
     def is_private(self) -> bool:
-        return self.name.startswith("_") and not (self.name.startswith("__") and self.name.endswith("__"))
+        """Whether only the code base itself calls it: by its own name or, for a method, by its class's."""
+        if self.owner is not None and is_private_name(self.owner.name) and not self.owner.escapes:
+            return True
+        return is_private_name(self.name)
 
     @property
     def kind(self) -> str:
@@ -91,6 +94,11 @@ class FunctionCode:
             if last in ("property", "cached_property", "setter", "getter"):
                 return "property"
         return "plain"
+
+
+def is_private_name(name: str) -> bool:
+    """Whether a name is private by Python's convention; the special methods' names are not."""
+    return name.startswith("_") and not (name.startswith("__") and name.endswith("__"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +136,7 @@ class ClassCode:
     """Where its constructor completes, once that is known."""
     library_bases: list[tuple[ReleaseSet, Ref]] = field(default_factory=list)
     parent: FunctionCode | None = None
-    analysed: bool = False
+    escapes: bool = False
+    """It, or an instance of it, goes where it cannot be followed."""
     changed: bool = False
     """Something was learnt about its attributes since it was last analysed."""

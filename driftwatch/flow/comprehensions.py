@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import libcst as cst
 
 from driftwatch.flow.containers import elements_of, item_of, put
 from driftwatch.flow.names import assign_name
-from driftwatch.flow.run import Run, as_alternatives, lists_of, settle
-from driftwatch.flow.state import DictContent, Entry, ListContent, State
-from driftwatch.flow.values import Const, ListRef, Value, const, unknown, value_of
+from driftwatch.flow.run import Run, as_alternatives, lists_of
+from driftwatch.flow.state import DictContent, Entry, ListContent
+from driftwatch.flow.values import Const, ListRef, Value, const, join, unknown, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
 def list_comprehension(run: Run, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> Value:
     """``[element for target in iterable if test]``, and its set and generator forms."""
+    iterable = run.eval(node.for_in.iter)
+    outer = run.state
+    alternatives = as_alternatives(iterable, outer.reach)
+    if len(alternatives) <= 1:
+        return _one_list(run, node, iterable, 0)
+    found = Value()
+    for i, (where, atom) in enumerate(alternatives):
+        run.state = outer.fork(where)
+        found = join(found, _one_list(run, node, Value(((where, atom),)), i))
+        outer.heap.update(run.state.heap)
+    run.state = outer
+    return found
+
+
+def _one_list(run: Run, node: cst.ListComp | cst.SetComp | cst.GeneratorExp, iterable: Value, index: int) -> Value:
     collected: list[Entry] = []
     open_ = _Flag()
 
@@ -25,13 +41,15 @@ def list_comprehension(run: Run, node: cst.ListComp | cst.SetComp | cst.Generato
         collected.append(Entry(reach, certain & reach, value.within(reach), origin.trace if origin else ()))
 
     reach = run.state.reach
-    _loop(run, node.for_in, reach, None, visit, open_)
+    _loop(run, node.for_in, iterable, reach, None, visit, open_)
     content = ListContent(tuple(collected) if not open_.where else (), open_.where)
-    if isinstance(node, cst.SetComp) and not content.open:
-        singles = [e.value.single() for e in content.elements if reach <= e.certain]
-        if len(singles) == len(content.elements) and all(isinstance(s, Const) for s in singles):
-            return const(frozenset(s.value for s in singles if isinstance(s, Const)), run.state.reach)
-    return run.new_list(node, content)
+    singles = [e.value.single() for e in content.elements if reach <= e.certain]
+    if not content.open and len(singles) == len(content.elements) and all(isinstance(s, Const) for s in singles):
+        constants = tuple(s.value for s in singles if isinstance(s, Const))
+        return const(frozenset(constants) if isinstance(node, cst.SetComp) else constants, reach)
+    if isinstance(node, cst.SetComp):
+        content = ListContent((), reach)
+    return run.new_list(node, content, index)
 
 
 def dict_comprehension(run: Run, node: cst.DictComp) -> Value:
@@ -52,7 +70,7 @@ def dict_comprehension(run: Run, node: cst.DictComp) -> Value:
             elif not isinstance(atom, Const):
                 content = replace(content, open=content.open | where)
 
-    _loop(run, node.for_in, run.state.reach, None, visit, open_)
+    _loop(run, node.for_in, run.eval(node.for_in.iter), run.state.reach, None, visit, open_)
     content = replace(content, open=content.open | open_.where, forwarded=content.forwarded | open_.forwarded)
     return run.new_dict(node, content)
 
@@ -67,8 +85,15 @@ class _Flag:
         self.forwarded = EMPTY
 
 
-def _loop(run: Run, loop: cst.CompFor, certain: ReleaseSet, origin: Entry | None, visit: object, open_: _Flag) -> None:
-    iterable = run.eval(loop.iter)
+def _loop(
+    run: Run,
+    loop: cst.CompFor,
+    iterable: Value,
+    certain: ReleaseSet,
+    origin: Entry | None,
+    visit: Callable[[ReleaseSet, Entry | None], None],
+    open_: _Flag,
+) -> None:
     outer = run.state
     parts = elements_of(run, iterable)
     if parts is None:
@@ -77,7 +102,6 @@ def _loop(run: Run, loop: cst.CompFor, certain: ReleaseSet, origin: Entry | None
         parts.append(Entry(outer.reach, EMPTY, anything))
         if not open_.where:
             open_.where = outer.reach
-    end: list[State] = [outer]
     for part in parts:
         here = part.releases & outer.reach
         if not here:
@@ -95,15 +119,11 @@ def _loop(run: Run, loop: cst.CompFor, certain: ReleaseSet, origin: Entry | None
             continue
         carried = part if part.trace or part.location else origin
         if loop.inner_for_in is not None:
-            _loop(run, loop.inner_for_in, sure, carried, visit, open_)
+            _loop(run, loop.inner_for_in, run.eval(loop.inner_for_in.iter), sure, carried, visit, open_)
         else:
-            assert callable(visit)
             visit(sure, carried)
-        heap = run.state.heap
-        end.append(State(EMPTY, {}, heap))
-        outer.heap.update({k: v for k, v in heap.items() if k not in outer.heap})
+        outer.heap.update({k: v for k, v in run.state.heap.items() if k not in outer.heap})
     run.state = outer
-    settle(run, [outer])
 
 
 def _known_part(run: Run, iterable: Value, open_: _Flag) -> list[Entry]:

@@ -39,6 +39,9 @@ from driftwatch.releases import EMPTY, ReleaseSet
 MAX_UNROLLED = 64
 """Longer containers are not gone through element by element."""
 
+MAX_TOGETHER = 2048
+"""The same for all the containers a value may be in the different releases."""
+
 
 # -- dicts -------------------------------------------------------------------------------------------------------------
 
@@ -89,7 +92,7 @@ def elements_of(run: Run, value: Value) -> list[Entry] | None:
     found: list[Entry] = []
     for where, atom in as_alternatives(value, run.state.reach):
         part = _elements(run, atom, where)
-        if part is None or len(found) + len(part) > MAX_UNROLLED:
+        if part is None or len(part) > MAX_UNROLLED or len(found) + len(part) > MAX_TOGETHER:
             return None
         found.extend(part)
     return found

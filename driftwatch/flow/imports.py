@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import libcst as cst
 
-from driftwatch.flow.library import is_above, is_inside, use_import
+from driftwatch.flow.library import is_above, is_inside, module_member, use_import
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run
 from driftwatch.flow.syntax import dotted_name, import_module_name
 from driftwatch.flow.values import External, LibModule, ProjectModule, Value, join, unknown, value_of
 from driftwatch.releases import ReleaseSet
+from driftwatch.snapshot.model import Ref
 
 
 def execute_import(run: Run, node: cst.Import) -> None:
@@ -22,7 +23,9 @@ def execute_import(run: Run, node: cst.Import) -> None:
             value = use_import(run, name, None, bound or top, alias)
             if not run.state.reach:
                 return
-            if bound is None and name != top:
+            if bound is not None:
+                value = _as_attribute(run, name, value)
+            elif name != top:
                 value = value_of((where, LibModule(top) if isinstance(atom, LibModule) else atom) for where, atom in value.alternatives)
             assign_name(run, bound or top, value)
             continue
@@ -40,6 +43,17 @@ def execute_import(run: Run, node: cst.Import) -> None:
             package = run.world.find_module(top, run.frame.module)
             known = ProjectModule(package) if package is not None else External(top)
             assign_name(run, top, Value(((completes, known),)))
+
+
+def _as_attribute(run: Run, name: str, value: Value) -> Value:
+    """``import a.b.c as x`` binds the attribute ``c`` of ``a.b``, which may be an object that hides the module."""
+    parent, _, last = name.rpartition(".")
+    if not is_inside(run, parent):
+        return value
+    modules = value.where(lambda a: isinstance(a, LibModule))
+    hidden = modules & run.history.present(Ref(parent, last))
+    shown = [(where - hidden, atom) for where, atom in value.alternatives]
+    return value_of([*shown, *module_member(run, parent, last, hidden)])
 
 
 def execute_import_from(run: Run, node: cst.ImportFrom) -> None:

@@ -217,7 +217,7 @@ def use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNo
     if not above and not name.startswith("__"):
         owner, instance, exact = _owner(atom)
         location = run.location(node)
-        if run.frame.records or not run.recorder.knows(location, name):
+        if run.frame.records or not (run.frame.muted or run.recorder.knows(location, name)):
             use = NameUse(
                 run.history.distribution, location, where, catch, run.frame.way_in(), owner, name, instance, exact
             )
@@ -309,7 +309,8 @@ def use_call(
         star = "**" if keywords.open & reach else "*"
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
     foreign = any(a.location is not None for a in (*use.positional, *use.keywords))
-    if run.frame.records or foreign or not run.recorder.knows(use.location, str(ref)):
+    known = run.recorder.knows(use.location, str(ref))
+    if run.frame.records or (not run.frame.muted and (foreign or not known)):
         run.recorder.add(use)
     return use, _result(run, callee, ref, reach)
 

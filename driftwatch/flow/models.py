@@ -24,6 +24,7 @@ from driftwatch.flow.values import (
     TRUE,
     UNKNOWN,
     Alternative,
+    ArgSpecOf,
     Atom,
     Class,
     Const,
@@ -386,10 +387,9 @@ def parameter_map(signature: Signature) -> ParameterMap:
 
 
 def _argspec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    """``inspect.getfullargspec``: its lists of names, as an object with attributes would be; see `ArgSpec`."""
+    """``inspect.getfullargspec``."""
     value = _signature(run, arguments, node)
-    content = value.single()
-    return Value(((run.state.reach, content),)) if isinstance(content, SignatureOf) else unknown(run.state.reach)
+    return value_of((w, ArgSpecOf(a.parameters) if isinstance(a, SignatureOf) else a) for w, a in value.alternatives)
 
 
 # -- importing by name -------------------------------------------------------------------------------------------------
@@ -436,6 +436,14 @@ def _find_spec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         if isinstance(atom, Const) and isinstance(atom.value, str):
             if is_inside(run, atom.value):
                 run.touch()
+                parent = atom.value.rpartition(".")[0]
+                if is_inside(run, parent):
+                    # It imports the parent package, and that may be what is missing.
+                    gone = where - run.history.has_module(parent)
+                    if gone and run.is_caught("ModuleNotFoundError"):
+                        run.throw("ModuleNotFoundError", gone)
+                        run.state.reach -= gone
+                        where -= gone
                 has = run.history.has_module(atom.value) & where
                 found.extend([(has, Opaque("spec")), (where - has, Const(None))])
                 continue
@@ -654,6 +662,7 @@ MODELS: dict[str, Model] = {
     "os._exit": _exit,
     "inspect.signature": _signature,
     "inspect.Signature.from_callable": _signature,
+    "inspect.getfullargspec": _argspec,
     "importlib.import_module": _import_module,
     "importlib.util.find_spec": _find_spec,
     "importlib.find_loader": _find_spec,

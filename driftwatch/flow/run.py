@@ -17,7 +17,7 @@ from driftwatch.flow.exceptions import ANYTHING, Try, catches, judge
 from driftwatch.flow.state import Content, DictContent, ListContent, State, join_states
 from driftwatch.flow.syntax import Tree
 from driftwatch.flow.uses import Catch, Location, Step
-from driftwatch.flow.values import Atom, DictRef, Function, ListRef, Value
+from driftwatch.flow.values import Atom, Class, DictRef, Function, Instance, ListRef, Value
 from driftwatch.releases import EMPTY, ReleaseSet
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Frame:
     call: tuple[Tree, cst.CSTNode] | None = None
     entered: State | None = None
     records: bool = True
+    muted: bool = False
     depth: int = 0
     uid: int = 0
     closure: tuple[dict[str, Value], ...] = ()
@@ -122,8 +123,9 @@ class Run:
         self.state.heap[key] = content
         return Value(((self.state.reach, DictRef(key)),))
 
-    def new_list(self, site: object, content: ListContent) -> Value:
-        key = self.world.number((id(site), self.frame.uid, "list"), site)
+    def new_list(self, site: object, content: ListContent, index: int = 0) -> Value:
+        """A list made at a place; `index` tells apart those that one place makes side by side."""
+        key = self.world.number((id(site), self.frame.uid, "list", index), site)
         self.state.heap[key] = content
         return Value(((self.state.reach, ListRef(key)),))
 
@@ -216,9 +218,9 @@ def unbound_reach(run: Run, value: Value) -> ReleaseSet:
 
 
 def escape(value: Value) -> None:
-    """A value goes where it cannot be followed: private functions in it may be called by anyone."""
+    """A value goes where it cannot be followed: what is private in it may be used by anyone."""
     for _, atom in value.alternatives:
-        if isinstance(atom, Function):
+        if isinstance(atom, (Function, Instance, Class)):
             atom.code.escapes = True
 
 

@@ -116,6 +116,13 @@ class SignatureOf(Atom):
 
 
 @dataclass(frozen=True, slots=True)
+class ArgSpecOf(Atom):
+    """``inspect.getfullargspec(f)``."""
+
+    parameters: ParameterMap
+
+
+@dataclass(frozen=True, slots=True)
 class NamesOf(Atom):
     """``dir(x)``, ``vars(x)`` or ``x.__dict__`` of something of the library: membership is what `hasattr` says."""
 
@@ -298,5 +305,5 @@ def touches_library(atom: Atom) -> bool:
     """Whether an atom is, or was made from, something of the library."""
     return isinstance(
         atom,
-        (LibModule, LibObject, LibInstance, LibMethod, SignatureOf, ParameterMap, ParameterInfo, NamesOf),
+        (LibModule, LibObject, LibInstance, LibMethod, SignatureOf, ArgSpecOf, ParameterMap, ParameterInfo, NamesOf),
     )

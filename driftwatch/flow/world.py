@@ -380,6 +380,7 @@ class World:
             function.tree,
             function,
             records=records,
+            muted=not records,
             uid=uid,
             closure=closure if closure is not None else function.closure or (),
             owner=function.owner,
@@ -509,7 +510,7 @@ class World:
         self, run: Run, function: FunctionCode, node: cst.BaseExpression, *, eager: bool = False
     ) -> Value | None:
         """An instance of what an annotation of a function's parameter names; None when no class is known by it."""
-        frame = Frame(function.module, function.tree, records=False, closure=function.closure or ())
+        frame = Frame(function.module, function.tree, records=False, muted=True, closure=function.closure or ())
         return self._annotation(frame, node, eager=eager)
 
     def by_annotation(self, run: Run, parameter: str | None) -> Value | None:
@@ -524,7 +525,7 @@ class World:
         return None
 
     def annotated_here(self, run: Run, node: cst.BaseExpression) -> Value | None:
-        frame = Frame(run.frame.module, run.frame.tree, records=False, closure=(run.state.vars, *run.frame.closure))
+        frame = Frame(run.frame.module, run.frame.tree, records=False, muted=True, closure=(run.state.vars, *run.frame.closure))
         return self._annotation(frame, node)
 
     def _annotation(self, frame: Frame, node: cst.BaseExpression, *, eager: bool = False) -> Value | None:
@@ -589,7 +590,7 @@ class World:
     def in_module(self, run: Run, function: FunctionCode, node: cst.BaseExpression, where: ReleaseSet) -> Value:
         """The value of a parameter's default, which belongs to the function's module."""
         inner = Run(self)
-        inner.frame = Frame(function.module, function.tree, records=False, closure=function.closure or ())
+        inner.frame = Frame(function.module, function.tree, records=False, muted=True, closure=function.closure or ())
         inner.state = State(where, {}, run.state.heap)
         return inner.eval(node)
 

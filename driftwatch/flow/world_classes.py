@@ -28,9 +28,8 @@ def analyse_class(world: World, code: ClassCode, closure: tuple[dict[str, Value]
         for name, method in ordered:
             if name == "__init__":
                 code.constructible = world.constructor_completes(code, method)
-            elif method.is_private and not method.escapes:
-                continue
-            world.analyse_entry(method)
+            if not method.is_private or method.escapes:
+                world.analyse_entry(method)
         if not code.changed:
             break
 
