@@ -171,9 +171,9 @@ def _caught_key(catch: Catch | None) -> tuple[str, int]:
 
 
 def _preference(verdict: Verdict) -> tuple[object, ...]:
-    """Which of several equal verdicts speaks for all: the one on most releases, then by its text."""
+    """Which of several equal verdicts speaks for all: the most severe, that on most releases, then by its text."""
     trace = tuple((step.path, step.line, step.note) for step in verdict.trace)
-    return (-len(verdict.releases), verdict.message, verdict.hint, trace)
+    return (list(Severity).index(verdict.severity), -len(verdict.releases), verdict.message, verdict.hint, trace)
 
 
 def _finding(verdict: Verdict, timeline: Timeline, checked: ReleaseSet, severity: Severity, mark: str) -> Finding:

@@ -132,6 +132,8 @@ def _asked(distribution: str, timeline: Timeline, against: Sequence[str]) -> Rel
 
 
 def _asked_one(distribution: str, timeline: Timeline, text: str, specifier: str) -> ReleaseSet:
+    if not specifier:
+        raise UsageError("an empty text selects no release", f"write it as in '>={timeline.versions[0]}'")
     if specifier == "all":
         return timeline.all
     if specifier in ("newest", "latest"):

@@ -1,0 +1,218 @@
+"""Which releases count: asked for, configured, declared by the project, or the newest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from driftwatch.errors import UsageError
+from driftwatch.ranges import CheckedRange, check_names, choose
+from driftwatch.releases import Timeline
+
+LIB = "flash-kiln"
+TIMELINE = Timeline(("0.5.3", "0.6.0", "0.6.10", "0.6.10.post1", "0.7.2", "0.7.4"))
+
+
+def chosen(*against: str, configured: tuple[str, ...] = (), folder: Path | None = None) -> CheckedRange:
+    return choose(LIB, TIMELINE, against=against, configured=configured, configured_in="pyproject.toml", folder=folder)
+
+
+def versions(found: CheckedRange) -> str:
+    return TIMELINE.describe(found.releases)
+
+
+@pytest.mark.parametrize(
+    ("against", "expected"),
+    [
+        ((">=0.6",), "0.6.0 to 0.7.4"),
+        ((">=0.6,<0.7",), "0.6.0 to 0.6.10.post1"),
+        (("flash-kiln>=0.6.0",), "0.6.0 to 0.7.4"),
+        (("Flash_Kiln >= 0.7",), "0.7.2 to 0.7.4"),
+        (("flash.kiln[cu13]==0.7.4",), "0.7.4"),
+        (("0.7.4",), "0.7.4"),
+        (("v0.7.4",), "0.7.4"),
+        (("==0.6.*",), "0.6.0 to 0.6.10.post1"),
+        (("~=0.6.0",), "0.6.0 to 0.6.10.post1"),
+        (("!=0.6.10",), "0.5.3 to 0.6.0, 0.6.10.post1 to 0.7.4"),
+        (("0.5.3", "0.7.4"), "0.5.3, 0.7.4"),
+        (("0.5.3, 0.7.4",), "0.5.3, 0.7.4"),
+        ((">=0.7", "<0.6"), "0.5.3, 0.7.2 to 0.7.4"),
+        (("all",), "0.5.3 to 0.7.4"),
+        (("newest",), "0.7.4"),
+    ],
+)
+def test_what_is_asked_for(against: tuple[str, ...], expected: str) -> None:
+    assert versions(chosen(*against)) == expected
+    assert chosen(*against).source == f"--against {' '.join(against)}"
+
+
+def test_specifiers_for_another_target_do_not_count(tmp_path: Path) -> None:
+    assert versions(chosen("other>=1", folder=tmp_path)) == "0.7.4"
+    assert versions(chosen("other>=1", ">=0.7.3")) == "0.7.4"
+
+
+@pytest.mark.parametrize(
+    ("against", "message", "hint"),
+    [
+        ("0.6.11", "release 0.6.11 of flash-kiln is not known", "near it are 0.6.10.post1 and 0.7.2"),
+        ("==0.6.11", "release 0.6.11 of flash-kiln is not known", "near it are 0.6.10.post1 and 0.7.2"),
+        ("flash-kiln==0.8", "release 0.8 of flash-kiln is not known", "the newest known is 0.7.4"),
+        ("0.1", "release 0.1 of flash-kiln is not known", "near it are 0.5.3; known are 0.5.3 to 0.7.4"),
+        (">=1", "'>=1' selects no known release of flash-kiln", "known are 0.5.3 to 0.7.4"),
+        ("", "an empty text selects no release", "write it as in"),
+        (">=x", "'>=x' is not a version specifier", "write it as in '>=0.5.3' or '0.7.4'"),
+        ("=>0.6", "'=>0.6' is not a version specifier", "write it"),
+        ("flash-kiln", "'flash-kiln' names no release", "write it as in 'flash-kiln>=1.0'"),
+        ("flash-kiln 0.7", "release 0.7 of flash-kiln is not known", "near it are"),
+    ],
+)
+def test_what_makes_no_sense_is_told(against: str, message: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        chosen(against)
+    assert caught.value.message.startswith(message)
+    assert (caught.value.hint or "").startswith(hint)
+
+
+def test_a_name_that_is_no_target() -> None:
+    check_names([">=1", "0.7.4", "flash_kiln>=1", "all"], [LIB])
+    with pytest.raises(UsageError) as caught:
+        check_names(["flash-kin>=1"], [LIB])
+    assert caught.value.message == "'flash-kin' in 'flash-kin>=1' is no target"
+    assert caught.value.hint == "did you mean flash-kiln?"
+
+
+def test_configuration_comes_before_what_is_declared(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("flash-kiln==0.6.0\n")
+    found = chosen(configured=(">=0.7",), folder=tmp_path)
+    assert (versions(found), found.source) == ("0.7.2 to 0.7.4", "'against' in pyproject.toml")
+
+
+def test_nothing_declared_is_the_newest(tmp_path: Path) -> None:
+    found = chosen(folder=tmp_path)
+    assert (versions(found), found.declared) == ("0.7.4", False)
+    assert found.source == "no requirement was found, so the newest release, 0.7.4"
+
+
+def test_no_known_release() -> None:
+    with pytest.raises(UsageError, match="no release of flash-kiln is known"):
+        choose(LIB, Timeline(()))
+
+
+PYPROJECT = """\
+[project]
+name = "engine"
+dependencies = ["numpy", {}]
+[project.optional-dependencies]
+gpu = [{}]
+"""
+
+
+def declare(folder: Path, always: str = "", extra: str = "") -> CheckedRange:
+    text = PYPROJECT.format(always, extra)
+    (folder / "pyproject.toml").write_text(text)
+    return chosen(folder=folder)
+
+
+@pytest.mark.parametrize(
+    ("always", "extra", "expected"),
+    [
+        ("'flash_kiln==0.6.10.post1'", "", "0.6.10.post1"),
+        ("'Flash.Kiln[cu13]>=0.6 ; python_version > \"3.8\"'", "", "0.6.0 to 0.7.4"),
+        ("", "'flash-kiln~=0.6.0', 'flash-kiln==0.7.2'", "0.6.0 to 0.7.2"),
+        ("'flash-kiln>=0.6'", "'flash-kiln==0.7.2'", "0.6.0 to 0.7.4"),
+        ("'flash-kiln>=0.6', 'flash-kiln<0.7'", "", "0.6.0 to 0.6.10.post1"),
+        ("'flash-kiln==0.6.10+cu130'", "", "0.6.10"),
+    ],
+)
+def test_what_the_project_declares(tmp_path: Path, always: str, extra: str, expected: str) -> None:
+    assert versions(declare(tmp_path, always, extra)) == expected
+
+
+def test_the_source_is_told_in_full(tmp_path: Path) -> None:
+    found = declare(tmp_path, "'flash_kiln[cu13]==0.7.2'")
+    assert found.source == "engine's own requirement flash_kiln==0.7.2 (pyproject.toml)"
+
+
+@pytest.mark.parametrize(
+    ("requirement", "why"),
+    [
+        ("flash-kiln==0.9", "selects no known release"),
+        ("flash-kiln", "names no release"),
+        ("flash-kiln @ https://example.org/flash_kiln-0.9-py3-none-any.whl", "names no release"),
+    ],
+)
+def test_a_pin_nobody_knows_is_said_and_the_newest_is_taken(tmp_path: Path, requirement: str, why: str) -> None:
+    found = declare(tmp_path, f"'{requirement}'")
+    assert versions(found) == "0.7.4"
+    assert why in found.source and "so the newest, 0.7.4" in found.source
+
+
+def test_requirements_that_contradict_each_other_are_alternatives(tmp_path: Path) -> None:
+    assert versions(declare(tmp_path, "'flash-kiln==0.6.0', 'flash-kiln==0.7.2'")) == "0.6.0, 0.7.2"
+
+
+def test_metadata_of_an_unpacked_wheel_is_found_from_below(tmp_path: Path) -> None:
+    info = tmp_path / "engine-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.4\nName: engine\nVersion: 1.0\nRequires-Dist: flash_kiln==0.6.0\n"
+        "Requires-Dist: flash-kiln==0.9; extra == 'next'\n\nRequires-Dist: flash-kiln==0.5.3\n"
+    )
+    below = tmp_path / "engine/layers"
+    below.mkdir(parents=True)
+    for folder in (tmp_path, below):
+        found = chosen(folder=folder)
+        assert versions(found) == "0.6.0"
+        assert found.source.startswith("engine's own requirement flash_kiln==0.6.0 (METADATA)")
+
+
+def test_an_sdists_pkg_info_speaks_where_pyproject_does_not(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'engine'\ndynamic = ['dependencies']\n")
+    (tmp_path / "PKG-INFO").write_text("Metadata-Version: 2.4\nName: engine\nRequires-Dist: flash-kiln==0.7.2\n")
+    assert versions(chosen(folder=tmp_path)) == "0.7.2"
+
+
+def test_setup_cfg(tmp_path: Path) -> None:
+    (tmp_path / "setup.cfg").write_text(
+        "[metadata]\nname = engine\n[options]\ninstall_requires =\n    numpy\n    flash-kiln>=0.7\n"
+        "[options.extras_require]\nold = flash-kiln<0.6\n"
+    )
+    assert versions(chosen(folder=tmp_path)) == "0.7.2 to 0.7.4"
+
+
+def test_requirements_files_are_alternatives(tmp_path: Path) -> None:
+    folder = tmp_path / "requirements"
+    folder.mkdir()
+    (folder / "cuda.txt").write_text(
+        "# flash-kiln==0.5.3\n-r common.txt\n--extra-index-url https://example.org\n"
+        "flash-kiln==0.7.2 --hash=sha256:00  # as the image\n"
+    )
+    (folder / "old.txt").write_text("flash_kiln==0.6.0 \\\n  --hash=sha256:00\n")
+    (folder / "notes.txt").write_text("not a requirement at all\n")
+    found = chosen(folder=tmp_path)
+    assert versions(found) == "0.6.0, 0.7.2"
+    assert found.source.endswith("flash-kiln==0.7.2 (requirements/cuda.txt), flash_kiln==0.6.0 (requirements/old.txt)")
+
+
+def test_a_repository_of_several_projects(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    for name, pin in (("kernels", "numpy"), ("python", "flash-kiln==0.6.10")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pyproject.toml").write_text(f"[project]\nname = 'engine'\ndependencies = ['{pin}']\n")
+    assert versions(chosen(folder=tmp_path)) == "0.6.10"
+
+
+def test_requirements_above_the_project_are_not_its_own(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("flash-kiln==0.6.0\n")
+    project = tmp_path / "engine"
+    (project / "src").mkdir(parents=True)
+    (project / "pyproject.toml").write_text("[project]\nname = 'engine'\n")
+    assert chosen(folder=project / "src").declared is False
+    assert versions(chosen(folder=tmp_path)) == "0.6.0"
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "setup.cfg", "PKG-INFO", "requirements.txt"])
+def test_files_that_cannot_be_read_declare_nothing(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"\xff\xfe[[[\x00 flash-kiln==0.6.0")
+    assert chosen(folder=tmp_path).declared is False

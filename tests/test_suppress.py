@@ -1,0 +1,216 @@
+"""Comments, patterns and baselines: what they hide, and what is told about those that hide nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from driftwatch.errors import InputError
+from driftwatch.findings import Finding, Severity, Verdict, judge
+from driftwatch.flow.uses import UNCAUGHT, Location
+from driftwatch.releases import ReleaseSet, Timeline
+from driftwatch.suppress import BaselineEntry, Decisions, Sifted, baseline_text, ignores, read_baseline, sift
+
+TIMELINE = Timeline(("0.6", "0.7", "0.8"))
+CODES = ("DW101", "DW102", "DW201")
+
+
+def finding(line: int = 1, code: str = "DW101", path: str = "app.py", mask: int = 1) -> Finding:
+    verdict = Verdict(
+        code,
+        "name",
+        Severity.ERROR,
+        "lib",
+        Location(path, line, 1, line, 9),
+        "lib.f",
+        "x",
+        ReleaseSet(mask),
+        UNCAUGHT,
+        "m",
+        "h",
+    )
+    (found,) = judge([verdict], {"lib": TIMELINE}, {"lib": TIMELINE.all})
+    return found
+
+
+def sifted(source: str, *findings: Finding, checked: ReleaseSet = TIMELINE.all, **more: object) -> Sifted:
+    decisions = Decisions({"app.py": source}.get, {"lib": TIMELINE}, {"lib": checked}, CODES)
+    return sift(findings, ["app.py"], replace(decisions, **more))  # type: ignore[arg-type]
+
+
+def told(result: Sifted) -> list[tuple[int | None, str]]:
+    return [(idle.line, idle.message) for idle in result.idle]
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# driftwatch: ignore",
+        "# driftwatch: ignore[DW101]",
+        "# driftwatch:ignore[DW102, dw101]",
+        "#driftwatch: ignore[DW1] since nobody runs that release",
+        "# noqa: E501  # driftwatch: ignore[DW101]",
+        "# driftwatch: ignore[DW101] until=0.9 see #12",
+    ],
+)
+def test_a_comment_on_the_line_hides_the_finding(comment: str) -> None:
+    result = sifted(f"f(x=1)  {comment}\n", finding())
+    assert result.standing == ()
+    assert [each.by for each in result.suppressed] == ["comment"]
+    assert result.idle == ()
+
+
+@pytest.mark.parametrize(
+    ("comment", "message"),
+    [
+        ("# driftwatch: ignore[DW2]", "this ignore is not needed: nothing here is reported as DW2"),
+        ("# driftwatch: ignore[DW999]", "this ignore has no effect: there is no code DW999"),
+        ("# driftwatch: ignore[]", "this ignore has no effect: its brackets are empty"),
+        ("# driftwatch: ignore[DW101", "this ignore has no effect: its bracket is not closed"),
+        ("# driftwatch: ignore until=soon", "this ignore has no effect: until=soon is not a release"),
+        ("# driftwatch: ignore[DW101] until=0.8", "this ignore has ended: release 0.8 is checked"),
+    ],
+)
+def test_a_comment_that_hides_nothing_is_told(comment: str, message: str) -> None:
+    found = finding()
+    result = sifted(f"f(x=1)  {comment}\n", found)
+    assert result.standing == (found,)
+    assert told(result) == [(1, message)]
+
+
+def test_until_ends_with_the_checked_range_not_with_the_known_releases() -> None:
+    result = sifted("f(x=1)  # driftwatch: ignore until=0.8\n", finding(), checked=TIMELINE.set_of(["0.6", "0.7"]))
+    assert result.standing == ()
+
+
+def test_the_reason_is_kept() -> None:
+    (each,) = sifted("f(x=1)  # driftwatch: ignore[DW101] until=0.9 - old images only, #7\n", finding()).suppressed
+    assert each.reason == "old images only, #7"
+
+
+STATEMENT = """\
+f(  # driftwatch: ignore[DW101]
+    1,
+    x=g(
+        2,
+    ),
+)
+h(x=1)
+"""
+
+
+@pytest.mark.parametrize(("line", "hidden"), [(1, True), (3, True), (4, True), (7, False)])
+def test_a_comment_speaks_for_its_whole_statement_and_no_other(line: int, hidden: bool) -> None:
+    assert bool(sifted(STATEMENT, finding(line)).suppressed) is hidden
+
+
+def test_a_comment_at_the_end_of_a_statement_counts_as_well() -> None:
+    source = "f(\n    x=1,\n)  # driftwatch: ignore\n"
+    assert sifted(source, finding(1)).standing == ()
+
+
+def test_the_body_of_a_class_is_not_its_header() -> None:
+    source = "class A(B):  # driftwatch: ignore\n    def f(self):\n        return g(x=1)\n"
+    assert sifted(source, finding(1)).standing == ()
+    assert len(sifted(source, finding(3)).standing) == 1
+
+
+def test_a_text_that_looks_like_a_comment_is_none() -> None:
+    assert ignores("app.py", 'f(x="# driftwatch: ignore")\n"""\n# driftwatch: ignore\n"""\n') == ()
+
+
+def test_a_comment_of_its_own_line_hides_nothing_and_is_told() -> None:
+    result = sifted("# driftwatch: ignore\nf(x=1)\n", finding(2))
+    assert len(result.standing) == 1
+    assert told(result) == [(1, "this ignore is not needed: nothing here is reported as anything")]
+
+
+def test_a_similar_word_is_no_ignore() -> None:
+    assert ignores("app.py", "f()  # driftwatch: ignore-file\ng()  # driftwatch: ignored\n") == ()
+
+
+def test_what_python_cannot_read_to_the_end_still_counts() -> None:
+    source = "f(x=1)  # driftwatch: ignore\nx = (\n"
+    assert sifted(source, finding(1)).standing == ()
+
+
+def test_a_file_that_cannot_be_read_any_more_hides_nothing() -> None:
+    gone = finding(path="gone.py")
+    assert sifted("", gone).standing == (gone,)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "hidden"),
+    [
+        ("tests", "tests/unit/test_a.py", True),
+        ("tests", "src/tests/test_a.py", True),
+        ("tests/*", "tests/test_a.py", True),
+        ("tests/*", "src/tests/test_a.py", False),
+        ("*.pyw", "app.py", False),
+        ("test_*.py", "tests/test_a.py", True),
+        ("./src/", "src/a.py", True),
+        ("", "src/a.py", False),
+    ],
+)
+def test_per_file_ignores(pattern: str, path: str, hidden: bool) -> None:
+    result = sifted("", finding(path=path), patterns=[(pattern, ("DW1",))])
+    assert bool(result.suppressed) is hidden
+    other = sifted("", finding(path=path, code="DW201"), patterns=[(pattern, ("DW1",))])
+    assert other.suppressed == ()
+
+
+# -- baseline --------------------------------------------------------------------------------------------------------
+
+
+def test_a_baseline_hides_what_it_knows_and_no_new_release(tmp_path: Path) -> None:
+    path = tmp_path / "baseline.json"
+    old, elsewhere = finding(mask=0b011), finding(line=5, code="DW201", mask=0b100)
+    path.write_text(baseline_text([elsewhere, old], {"lib": TIMELINE}))
+    entries = read_baseline(path)
+    assert sifted("", old, elsewhere, baseline=entries).standing == ()
+    fewer = finding(mask=0b001)
+    assert sifted("", fewer, baseline=entries).standing == ()
+    more = finding(mask=0b111)
+    assert sifted("", more, baseline=entries).standing == (more,)
+
+
+def test_a_baseline_does_not_hold_notes_and_is_in_order(tmp_path: Path) -> None:
+    note = replace(finding(), severity=Severity.NOTE)
+    assert baseline_text([note], {"lib": TIMELINE}) == '{\n  "schema": 1,\n  "entries": []\n}\n'
+    one, two = finding(path="b.py"), finding(path="a.py")
+    text = baseline_text([one, two], {"lib": TIMELINE})
+    assert text == baseline_text([two, one], {"lib": TIMELINE})
+    assert [entry["path"] for entry in json.loads(text)["entries"]] == ["a.py", "b.py"]
+
+
+def test_an_entry_that_is_gone_is_told() -> None:
+    entry = BaselineEntry("0" * 32, "DW101", "app.py", "lib.f", frozenset({"0.6"}))
+    result = sifted("", baseline=(entry,), baseline_path="ci/baseline.json")
+    assert [(i.path, i.line, i.message) for i in result.idle] == [
+        ("ci/baseline.json", None, "DW101 lib.f in app.py is in the baseline and is gone")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is damaged: it is not JSON"),
+        ("[]", "is not a driftwatch baseline"),
+        ('{"schema": 9, "entries": []}', "has schema 9, not 1"),
+        ('{"schema": 1, "entries": [{"fingerprint": "x"}]}', "is not an entry"),
+        ('{"schema": 1, "entries": [3]}', "is not an entry"),
+    ],
+)
+def test_a_damaged_baseline_is_told(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "baseline.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_baseline(path)
+
+
+def test_a_baseline_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot read the baseline"):
+        read_baseline(tmp_path / "nothing.json")
