@@ -100,10 +100,7 @@ class FakeIndex:
         return "<!DOCTYPE html><html><body>" + "\n".join(links) + "</body></html>"
 
 
-@contextmanager
-def serving(index: FakeIndex, tls: ssl.SSLContext | None = None) -> Iterator[FakeIndex]:
-    """Serves an index on a free port for as long as the context lasts."""
-
+def _handler(index: FakeIndex) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -157,13 +154,20 @@ def serving(index: FakeIndex, tls: ssl.SSLContext | None = None) -> Iterator[Fak
             self.wfile.write(body)
             index.sent += len(body)
 
+    return Handler
+
+
+@contextmanager
+def serving(index: FakeIndex, tls: ssl.SSLContext | None = None) -> Iterator[FakeIndex]:
+    """Serves an index on a free port for as long as the context lasts."""
+
     class Server(ThreadingHTTPServer):
         daemon_threads = True
 
         def handle_error(self, *_args: object) -> None:
             """A client that goes away early is part of what is tested."""
 
-    server = Server(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", 0), _handler(index))
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
     index.base = f"{'http' if tls is None else 'https'}://127.0.0.1:{server.server_address[1]}"
