@@ -8,6 +8,7 @@ got wrong is a `DriftwatchError`; what is wrong with one file is a diagnostic, a
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -63,7 +64,8 @@ class TargetResult:
     """How the code fares with one library.
 
     `compatible` are the checked releases in which no error stands, one that a baseline hides included; `degraded` those
-    of them in which something is guarded off. `origin` says for a person why these releases are checked.
+    of them in which something is guarded off. `origin` says for a person why these releases are checked. `uses` is in
+    how many places the code touches the library.
     """
 
     distribution: str
@@ -73,6 +75,7 @@ class TargetResult:
     origin: str
     compatible: ReleaseSet
     degraded: ReleaseSet
+    uses: int = 0
 
     @property
     def broken(self) -> ReleaseSet:
@@ -170,6 +173,7 @@ def scan(request: ScanRequest) -> ScanResult:
     diagnostics = list(unlisted)
     files = analysed = 0
     touched: set[str] = set()
+    uses: Counter[str] = Counter()
     for root in roots:
         analysis = analyse(
             root.folder,
@@ -181,6 +185,7 @@ def scan(request: ScanRequest) -> ScanResult:
         )
         files += analysis.files
         analysed += analysis.analysed
+        uses.update(use.distribution for use in analysis.uses)
         touched.update(root.prefix + use.location.path for use in analysis.uses)
         verdicts += [_placed(verdict, root.prefix) for verdict in apply(analysis.uses, contexts, chosen)]
         unresolved += [replace(each, path=root.prefix + each.path) for each in analysis.unresolved]
@@ -206,7 +211,7 @@ def scan(request: ScanRequest) -> ScanResult:
     )
     still_true = [*sifted.standing, *(each.finding for each in sifted.suppressed if each.by == "baseline")]
     return ScanResult(
-        targets=tuple(_fares(histories[name], checked[name], still_true) for name in sorted(histories)),
+        targets=tuple(_fares(histories[name], checked[name], still_true, uses[name]) for name in sorted(histories)),
         findings=sifted.standing,
         suppressed=sifted.suppressed,
         idle=sifted.idle,
@@ -309,7 +314,7 @@ def _placing(sources: Sources, config: Config) -> Callable[[str], str]:
 # -- what comes out --------------------------------------------------------------------------------------------------
 
 
-def _fares(history: History, checked: ranges.CheckedRange, findings: Sequence[Finding]) -> TargetResult:
+def _fares(history: History, checked: ranges.CheckedRange, findings: Sequence[Finding], uses: int) -> TargetResult:
     own = [finding for finding in findings if finding.distribution == history.distribution]
     broken = union([finding.releases for finding in own if finding.severity is Severity.ERROR])
     guarded = union([finding.releases for finding in own if finding.outcome is Outcome.GUARDED])
@@ -322,6 +327,7 @@ def _fares(history: History, checked: ranges.CheckedRange, findings: Sequence[Fi
         origin=checked.source,
         compatible=compatible,
         degraded=compatible & guarded,
+        uses=uses,
     )
 
 

@@ -140,7 +140,7 @@ class _OneLibrary:
             searched.update((path, n) for n in names)
             if not names:
                 continue
-            for candidate in self.files.search([tail.encode()]):
+            for candidate in self.files.search([tail.encode("utf-8", "surrogateescape")]):
                 if candidate not in self.analysed and candidate not in found and self._imports(candidate, module, names):
                     found[candidate] = None
         return sorted(found)
