@@ -119,6 +119,7 @@ REPORT = Report(
             origin="--against >=0.6.0",
             compatible=TIMELINE.set_of(["0.6.2", "0.7.0"]),
             degraded=TIMELINE.set_of(["0.7.0"]),
+            uses=20,
         ),
     ),
     findings=(HOSTILE, SILENT, RAISES, AGAIN, GUARDED),

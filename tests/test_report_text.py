@@ -126,9 +126,15 @@ def test_silence_says_what_was_checked() -> None:
         "\n"
         "0 errors in 40 files (3 analysed, 0 unresolved calls)\n"
     )
-    assert text(replace(clean, analysed=0)).endswith(
+    unused = replace(clean, analysed=0, targets=(replace(target, uses=0),))
+    assert text(unused) == (
+        "flashinfer-python (flashinfer.comm): checked 0.6.0 to 0.7.1, 5 releases (--against >=0.6.0)\n"
+        "  not used here\n"
+        "\n"
         "0 errors in 40 files (0 analysed, 0 unresolved calls): no file uses flashinfer.comm\n"
     )
+    both = replace(clean, targets=(replace(target, distribution="other", uses=0), target))
+    assert text(both) == text(clean), "a library that is not used is not worth a word beside one that is"
 
 
 def test_a_file_that_is_gone_has_no_excerpt() -> None:

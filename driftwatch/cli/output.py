@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 from driftwatch.errors import InputError
@@ -47,18 +46,20 @@ def _print(text: str) -> None:
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that nobody ever sees half of it; a device or a pipe is written to as it is."""
     data = text.encode("utf-8", "backslashreplace")
-    target = path.resolve()
     try:
-        if target.exists() and not target.is_file():
-            target.write_bytes(data)
+        if path.exists() and not path.is_file():
+            # Not resolved: /dev/stdout leads to names that cannot be opened.
+            path.write_bytes(data)
             return
-        _replace(target, data)
+        _replace(path.resolve(), data)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(f"cannot write {str(path)!r}: {reason}") from None
 
 
 def _replace(target: Path, data: bytes) -> None:
+    import tempfile
+
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 
@@ -87,6 +86,8 @@ def _complain(error: DriftwatchError) -> None:
 
 def _crashed(error: Exception, environment: Mapping[str, str]) -> None:
     if environment.get("DRIFTWATCH_DEBUG") not in (None, "", "0"):
+        import traceback
+
         traceback.print_exc(file=sys.stderr)
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     say(f"error: driftwatch itself failed: {what.splitlines()[0]}")

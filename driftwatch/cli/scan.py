@@ -167,6 +167,7 @@ def _report(result: ScanResult, seconds: float) -> Report:
                 origin=target.origin,
                 compatible=target.compatible,
                 degraded=target.degraded,
+                uses=target.uses,
             )
             for target in result.targets
         ),

@@ -37,7 +37,7 @@ class _Mark:
 
 def excerpt(finding: Finding, source: Source, shown: Shown, width: int | None, indent: str = "  ") -> Iterator[Line]:
     """The finding's source lines, file by file, its own file last and its own place marked with carets."""
-    marks = [*_marks(finding), *_argument(finding, source)]
+    marks = [*_marks(finding, source), *_argument(finding, source)]
     paths = [mark.path for mark in marks if mark.path != finding.location.path]
     gutter = len(str(max(mark.line for mark in marks)))
     for path in (*dict.fromkeys(paths), finding.location.path):
@@ -55,7 +55,7 @@ def excerpt(finding: Finding, source: Source, shown: Shown, width: int | None, i
         yield from _block(here, lines, gutter, width, indent)
 
 
-def _marks(finding: Finding) -> list[_Mark]:
+def _marks(finding: Finding, source: Source) -> list[_Mark]:
     place = finding.location
     end = place.end_column if place.end_line == place.line else None
     marks = [_Mark(place.path, place.line, place.column, end, "", True)]
@@ -65,7 +65,7 @@ def _marks(finding: Finding) -> list[_Mark]:
             taken.add((step.path, step.line))
             marks.append(_Mark(step.path, step.line, None, None, step.note, False))
     if finding.caught_at is not None and finding.caught_at not in taken:
-        note = f"takes the {exception(finding.code)}"
+        note = f"takes the {exception(finding, source)}"
         if finding.outcome is Outcome.RAISES:
             note = "raises it again"
         marks.append(_Mark(*finding.caught_at, None, None, note, False))

@@ -13,7 +13,7 @@ from driftwatch.flow.uses import Outcome
 from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import count, outcome, ranges, where
-from driftwatch.report.safe import safe
+from driftwatch.report.safe import safe, safe_character
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
@@ -23,9 +23,12 @@ def render(report: Report, options: RenderOptions) -> str:
     ordered = sorted(report.findings, key=lambda f: (_RANK[f.severity], f.outcome is not Outcome.SILENT))
     lines = [_annotation(report, finding) for finding in ordered]
     for item in report.diagnostics:
-        place = {"file": report.shown(item.path), "line": item.line, "title": "driftwatch: not analysed in full"}
+        place = {"file": _file(report, item.path), "line": item.line, "title": "driftwatch: not analysed in full"}
         lines.append(command("warning", place, safe(item.message)))
     for target in report.targets:
+        if not target.uses:
+            lines.append(f"driftwatch: {safe(target.distribution)}: not used here")
+            continue
         works, breaks = target.compatible - target.degraded, target.broken
         lines.append(
             f"driftwatch: {safe(target.distribution)}: checked {ranges(target.timeline, target.checked)}; "
@@ -43,7 +46,7 @@ def _annotation(report: Report, finding: Finding) -> str:
     timeline = report.target(finding.distribution).timeline
     silent = " (silent)" if finding.outcome is Outcome.SILENT else ""
     properties: dict[str, str | int | None] = {
-        "file": report.shown(place.path),
+        "file": _file(report, place.path),
         "line": place.line,
         "endLine": place.end_line,
         "title": f"{finding.code} {finding.name}{silent}",
@@ -60,6 +63,11 @@ def _annotation(report: Report, finding: Finding) -> str:
     if finding.hint:
         parts.append(finding.hint)
     return command(_COMMANDS[finding.severity], properties, "\n".join(safe(part) for part in parts))
+
+
+def _file(report: Report, path: str) -> str:
+    """A path as the repository has it; what a terminal could act on is escaped, but line breaks: `command` does those."""
+    return "".join(c if c in "\r\n" else safe_character(c) for c in report.shown(path))
 
 
 def command(name: str, properties: dict[str, str | int | None], message: str) -> str:

@@ -19,7 +19,8 @@ class TargetReport:
     """One library: the releases that are known, those that were checked and why those, and how the code fares.
 
     `compatible` are the checked releases in which no error stands; `degraded` those of them in which something is
-    guarded off. `origin` says where the range came from, for a person.
+    guarded off. `origin` says where the range came from, for a person. `uses` is in how many places the code touches
+    the library.
     """
 
     distribution: str
@@ -29,6 +30,7 @@ class TargetReport:
     origin: str
     compatible: ReleaseSet
     degraded: ReleaseSet
+    uses: int = 0
 
     @property
     def broken(self) -> ReleaseSet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from driftwatch.findings import Finding
@@ -13,7 +14,11 @@ Source = Callable[[str], "tuple[str, ...] | None"]
 Shown = Callable[[str], str]
 
 _EXCEPTIONS = {"DW1": "TypeError", "DW202": "ImportError", "DW203": "AttributeError"}
-"""What Python raises where a finding of this code, or family of codes, holds; one that can be either is not named."""
+"""What Python raises where a finding of this code, or family of codes, holds."""
+
+_IMPORTED = re.compile(r"\w+(\s+as\s+\w+)?$|(from|import)\b")
+_ATTRIBUTE = re.compile(r"[\w\s()\[\]]+(\.[\w\s()\[\]]+)+$")
+"""How the place of a missing name looks: that decides between ImportError and AttributeError."""
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
@@ -44,9 +49,17 @@ def where(timeline: Timeline, finding: Finding) -> tuple[str, ...]:
     return tuple(said)
 
 
-def exception(code: str) -> str:
-    """The exception behind a code; a general word where it depends on the place."""
-    name = _EXCEPTIONS.get(code) or _EXCEPTIONS.get(code[:3])
+def exception(finding: Finding, source: Source) -> str:
+    """The exception behind a finding; a general word where that cannot be told."""
+    name = _EXCEPTIONS.get(finding.code) or _EXCEPTIONS.get(finding.code[:3])
+    if name is None:
+        place, lines = finding.location, source(finding.location.path)
+        if lines is not None and place.line == place.end_line <= len(lines):
+            text = lines[place.line - 1][place.column - 1 : place.end_column - 1].strip()
+            if _IMPORTED.match(text):
+                return "ImportError"
+            if _ATTRIBUTE.match(text):
+                return "AttributeError"
     return name or "exception"
 
 
@@ -68,10 +81,10 @@ def outcome(finding: Finding, source: Source, shown: Shown) -> str | None:
     """What the program does about it, in words; None where nothing is raised."""
     if finding.outcome is None:
         return None
-    raised = exception(finding.code)
+    raised = exception(finding, source)
     if finding.outcome is Outcome.RAISES:
         where = f", again from {_place(finding, shown)}" if finding.caught_at else ""
-        return f"raises {raised}{where}" if raised != "exception" else f"raises{where}"
+        return f"raises {raised}{where}" if raised != "exception" else f"raises, and nobody takes it{where}"
     clause = handler(finding, source)
     if finding.outcome is Outcome.SILENT:
         return f"SILENT: the {clause} at {_place(finding, shown)} takes the {raised} and the program goes on without it"

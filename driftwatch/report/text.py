@@ -34,7 +34,8 @@ def render(report: Report, options: RenderOptions) -> str:
         if section:
             lines += [*section, _BLANK]
     for target in report.targets:
-        lines += [*_standing(report, target), _BLANK]
+        if target.uses or not any(other.uses for other in report.targets):
+            lines += [*_standing(report, target), _BLANK]
     lines.append(_summary(report))
     return compose(lines, options.look)
 
@@ -164,6 +165,9 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Line | Hanging]:
         (Span(safe(target.distribution), "path"), Span(f" ({safe(target.module)}): ")),
         (Span(f"checked {ranges(timeline, target.checked)}"), Span(f" ({safe(target.origin)})", "dim")),
     )
+    if not target.uses:
+        yield (Span("  not used here", "dim"),)
+        return
     rows = (
         ("works with", "good", target.compatible - target.degraded),
         ("degraded with", "warning", target.degraded),

@@ -1,0 +1,103 @@
+"""The real program in a real process, and a project with a small library of its own to run it on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+LIBRARY = {
+    "1.0": "def fire(pot, minutes):\n    return pot\n\n\ndef raku(pot):\n    return pot\n",
+    "1.1": "def fire(pot, minutes, glaze=None):\n    return pot\n\n\ndef raku(pot):\n    return pot\n",
+    "2.0": "def fire(pot, minutes, glaze=None, *, cone=6):\n    return pot\n",
+}
+"""kiln: `glaze` comes in 1.1; `raku` goes, and `cone` comes, in 2.0."""
+
+CONFIGURATION = """\
+[project]
+name = "studio"
+version = "1"
+dependencies = ["kiln>=1.0"]
+
+[tool.driftwatch]
+
+[[tool.driftwatch.target]]
+distribution = "kiln"
+module = "kiln"
+snapshots = "snapshots/kiln"
+"""
+
+STUDIO = """\
+import kiln
+
+
+def bake(pot):
+    options = {"minutes": 30}
+    options["glaze"] = "blue"
+    try:
+        return kiln.fire(pot, **options)
+    except Exception:
+        return None
+
+
+def finish(pot):
+    return kiln.raku(pot)
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    status: int
+    out: str
+    err: str
+
+
+def run(
+    *arguments: str, cwd: Path = ROOT, environment: Mapping[str, str] | None = None, code: str | None = None
+) -> Result:
+    """``driftwatch ARGUMENTS``; `code` runs first, in the same process."""
+    program = ["-m", "driftwatch"]
+    if code is not None:
+        program = ["-c", f"import sys\n{code}\nfrom driftwatch.cli import main\nmain()\n"]
+    done = subprocess.run(
+        [sys.executable, *program, *arguments],
+        cwd=cwd,
+        env=surroundings(environment),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="surrogateescape",
+        check=False,
+        timeout=120,
+    )
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def surroundings(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """This environment without what would change the look or the meaning of a run."""
+    dropped = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "GITHUB_", "DRIFTWATCH_DEBUG")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    path = os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")]))
+    return {**kept, "PYTHONPATH": path, **(environment or {})}
+
+
+def make_studio(folder: Path) -> Path:
+    """A project that uses kiln, with kiln's snapshots, made by the program itself."""
+    (folder / "pyproject.toml").write_text(CONFIGURATION)
+    (folder / "studio.py").write_text(STUDIO)
+    specs = []
+    for release, source in LIBRARY.items():
+        place = folder / ".kiln" / release
+        place.mkdir(parents=True)
+        (place / "kiln.py").write_text(source)
+        specs.append(f"{release}=.kiln/{release}")
+    made = run("snapshot", "add", "--target", "kiln", *specs, cwd=folder)
+    assert made.status == 0, made
+    shutil.rmtree(folder / ".kiln")
+    return folder
