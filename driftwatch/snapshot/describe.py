@@ -1,0 +1,358 @@
+"""A definition of the library -> its symbol and those of its members, as users of the library see them.
+
+Enters: what a source file says about a function, class or constant, and the library to follow its names in. Leaves:
+symbols under the reference where the thing is defined. Classes that a signature or another class refers to are
+described as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from driftwatch.snapshot import constructors, decorators
+from driftwatch.snapshot.codec import alias_of
+from driftwatch.snapshot.library import Definition, Foreign, Library, ModuleFound
+from driftwatch.snapshot.model import Binding, Parameter, Ref, Signature, Symbol, SymbolKind
+from driftwatch.snapshot.source_facts import (
+    Bound,
+    CallArgument,
+    ClassFacts,
+    DecoratorFacts,
+    FunctionFacts,
+    NamedExpression,
+    ValueFacts,
+)
+from driftwatch.snapshot.standard_bases import standard_members
+
+PROTOCOL_METHODS = frozenset(
+    {
+        "__call__",
+        "__enter__",
+        "__exit__",
+        "__aenter__",
+        "__aexit__",
+        "__iter__",
+        "__next__",
+        "__getitem__",
+        "__setitem__",
+        "__len__",
+        "__contains__",
+    }
+)
+"""The special methods whose presence callers rely on."""
+
+LONGEST_CONSTANT = 120
+"""A constant of more source text than this is a table; its content is not recorded."""
+
+_BUILTIN_GENERICS = {"typing.Tuple": "tuple", "typing.List": "list", "typing.Dict": "dict", "typing.Set": "set"}
+_NAMED_TUPLE_CALLS = frozenset({"collections.namedtuple", "typing.NamedTuple", "typing_extensions.NamedTuple"})
+
+
+def is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+class Descriptions:
+    """The symbols of every definition that has been asked for, and of the classes those refer to."""
+
+    def __init__(self, library: Library, root: str) -> None:
+        self._library = library
+        self._root = root
+        self._described: dict[Ref, tuple[Symbol, ...]] = {}
+        self._waiting: list[Definition] = []
+        self._always = library.packages(root, root)
+
+    def all(self) -> Iterator[Symbol]:
+        """Everything described so far, and whatever it refers to."""
+        while self._waiting:
+            self.of(self._waiting.pop())
+        for symbols in self._described.values():
+            yield from symbols
+
+    def of(self, found: Definition) -> tuple[Symbol, ...]:
+        """The symbol of a definition and those of its members."""
+        known = self._described.get(found.ref)
+        if known is None:
+            self._described[found.ref] = ()
+            known = self._described[found.ref] = tuple(self._describe(found, None))
+        return known
+
+    def requires(self, needs: Iterable[str]) -> tuple[str, ...]:
+        """The optional packages behind imports without which a name is absent."""
+        needed: frozenset[str] = frozenset()
+        for path in needs:
+            needed |= self._library.packages_of(path, self._root)
+        return tuple(sorted(needed - self._always))
+
+    def module_requires(self, module: str) -> tuple[str, ...]:
+        """The optional packages without which a module cannot be imported."""
+        return tuple(sorted(self._library.packages(module, self._root) - self._always))
+
+    def _describe(self, found: Definition, owner: Definition | None) -> Iterator[Symbol]:
+        facts = found.bound.facts
+        requires = self.requires(found.bound.needs)
+        if isinstance(facts, ClassFacts):
+            yield from self._class(found, facts, requires)
+        elif isinstance(facts, FunctionFacts):
+            yield self._function(found, facts, owner, requires)
+        elif isinstance(facts, ValueFacts):
+            yield from self._value(found, facts, owner, requires)
+
+    def _function(
+        self, found: Definition, facts: FunctionFacts, owner: Definition | None, requires: tuple[str, ...]
+    ) -> Symbol:
+        named = tuple(self._spelled_out(d) for d in facts.decorators)
+        deprecated = decorators.deprecation_of(named, facts.warns)
+        returns_ref = self._returned(facts, owner)
+        if decorators.is_property(facts):
+            return Symbol(
+                found.ref,
+                SymbolKind.PROPERTY,
+                signature=Signature(returns=facts.returns, returns_ref=returns_ref),
+                binding=Binding.INSTANCE,
+                annotation=facts.returns,
+                abstract=decorators.is_abstract(facts),
+                deprecated=deprecated,
+                requires=requires,
+            )
+        if decorators.makes_foreign_callable(facts, self._library.owns):
+            return Symbol(found.ref, SymbolKind.ATTRIBUTE, requires=requires)
+        name = found.ref.qualname.rpartition(".")[2]
+        binding = decorators.binding_of(name, facts) if owner is not None else None
+        return Symbol(
+            found.ref,
+            SymbolKind.FUNCTION,
+            signature=self._signature(found.bound, facts, binding, returns_ref),
+            binding=binding,
+            abstract=owner is not None and decorators.is_abstract(facts),
+            deprecated=deprecated,
+            requires=requires,
+        )
+
+    def _signature(
+        self, bound: Bound, facts: FunctionFacts, binding: Binding | None, returns_ref: Ref | None
+    ) -> Signature | None:
+        parameters = _seen(facts, binding)
+        for rival in bound.rivals:
+            if isinstance(rival, FunctionFacts) and not _accepts_alike(_seen(rival, binding), parameters):
+                return None
+        extra = set(decorators.accepted_keywords(facts))
+        for decorator in facts.decorators:
+            extra |= self._added_keywords(decorator)
+        extra -= {p.name for p in parameters}
+        return Signature(parameters, facts.returns, returns_ref, tuple(sorted(extra)))
+
+    def _added_keywords(self, decorator: DecoratorFacts) -> set[str]:
+        """The keywords that a decorator of the library itself takes out of a call."""
+        if not self._library.owns(decorator.path):
+            return set()
+        found = self._library.resolve(decorator.path)
+        if isinstance(found, Definition) and isinstance(found.bound.facts, FunctionFacts):
+            return set(found.bound.facts.wrapper_keywords)
+        return set()
+
+    def _returned(self, facts: FunctionFacts, owner: Definition | None) -> Ref | None:
+        if len(facts.returns_paths) != 1 or decorators.makes_context(facts):
+            return None
+        path = facts.returns_paths[0]
+        if decorators.last_name(path) == "Self" and owner is not None:
+            return owner.ref
+        found = self._library.resolve(path) if self._library.owns(path) else None
+        if isinstance(found, Definition) and isinstance(found.bound.facts, ClassFacts):
+            self._waiting.append(found)
+            return found.ref
+        return None
+
+    def _spelled_out(self, decorator: DecoratorFacts) -> DecoratorFacts:
+        """A decorator with arguments that name a constant of the library replaced by the constant."""
+        arguments = []
+        for argument in decorator.arguments:
+            path = argument.value.path
+            found = self._library.resolve(path) if path is not None and self._library.owns(path) else None
+            if isinstance(found, Definition) and isinstance(found.bound.facts, ValueFacts):
+                text = found.bound.facts.text
+                argument = CallArgument(argument.name, NamedExpression(text, None)) if text else argument
+            arguments.append(argument)
+        return replace(decorator, arguments=tuple(arguments))
+
+    # -- classes -------------------------------------------------------------------------------------------------
+
+    def _class(self, found: Definition, facts: ClassFacts, requires: tuple[str, ...]) -> Iterator[Symbol]:
+        init = facts.body.get("__init__")
+        warns = init.facts.warns if init is not None and isinstance(init.facts, FunctionFacts) else None
+        strange = facts.metaclass is not None and facts.metaclass not in constructors.ORDINARY_METACLASSES
+        rivals = any(not isinstance(rival, ValueFacts) for rival in found.bound.rivals)
+        delegated = self._delegated(facts)
+        yield Symbol(
+            found.ref,
+            SymbolKind.CLASS,
+            signature=constructors.constructor(self._library, found),
+            bases=tuple(self._bases(found, facts)),
+            deprecated=decorators.deprecation_of((self._spelled_out(d) for d in facts.decorators), warns),
+            requires=requires,
+            open=facts.dynamic or strange or rivals or delegated is None,
+        )
+        for name in facts.body:
+            yield from self._member(found, facts, name)
+        for name, annotation in facts.instance.items():
+            if name not in facts.body and not name.startswith("__"):
+                yield Symbol(
+                    found.ref.member(name), SymbolKind.ATTRIBUTE, binding=Binding.INSTANCE, annotation=annotation
+                )
+        for name in sorted((delegated or set()) - facts.body.keys() - facts.instance.keys()):
+            yield Symbol(found.ref.member(name), SymbolKind.ATTRIBUTE, binding=Binding.INSTANCE)
+
+    def _delegated(self, facts: ClassFacts) -> set[str] | None:
+        """The names that instances answer by asking another object; None when nobody can list them."""
+        names: set[str] = set()
+        for path in facts.delegates:
+            asked = self._answering(path)
+            if asked is None:
+                return None
+            names |= asked
+        return {name for name in names if not name.startswith("_")}
+
+    def _answering(self, path: str) -> set[str] | None:
+        """The members of an instance of a class, or of what a function of the library gives."""
+        found = self._library.resolve(path) if self._library.owns(path) else None
+        if found is None:
+            known = standard_members(_BUILTIN_GENERICS.get(path, path))
+            return None if known is None else set(known)
+        if not isinstance(found, Definition):
+            return None
+        if isinstance(found.bound.facts, FunctionFacts):
+            returned = found.bound.facts.returns_paths
+            return self._answering(returned[0]) if len(returned) == 1 and returned[0] != path else None
+        if not isinstance(found.bound.facts, ClassFacts):
+            return None
+        names: set[str] = set()
+        for base in self._library.lineage(found):
+            if isinstance(base, Definition) and isinstance(base.bound.facts, ClassFacts):
+                if base.bound.facts.dynamic or base.bound.facts.delegates:
+                    return None
+                names |= {*base.bound.facts.body, *base.bound.facts.instance}
+            else:
+                known = standard_members(constructors.dotted(base)) if isinstance(base, Foreign) else None
+                if known is None:
+                    return None
+                names |= known
+        return names
+
+    def _bases(self, found: Definition, facts: ClassFacts) -> Iterator[str]:
+        for base, written in zip(self._library.bases(found), facts.bases, strict=True):
+            if isinstance(base, Definition) and isinstance(base.bound.facts, ClassFacts):
+                self._waiting.append(base)
+                yield str(base.ref)
+            elif isinstance(base, Foreign):
+                yield constructors.dotted(base)
+            else:
+                yield written.text
+        if facts.metaclass == "abc.ABCMeta":
+            yield "abc.ABC"
+
+    def _member(self, owner: Definition, facts: ClassFacts, name: str) -> Iterator[Symbol]:
+        bound = facts.body[name]
+        if is_dunder(name):
+            function = bound.facts
+            if not isinstance(function, FunctionFacts):
+                return
+            if name not in PROTOCOL_METHODS and not decorators.is_abstract(function):
+                return
+        elif name.startswith("__"):
+            return
+        ref = owner.ref.member(name)
+        target = self._library.member(owner, name)
+        if isinstance(target, Definition) and target.ref == ref:
+            yield from self._describe(target, owner)
+        elif isinstance(target, Definition):
+            for symbol in self._aliased_member(target, owner):
+                yield alias_of(symbol, target.ref, ref)
+        elif isinstance(target, ModuleFound):
+            yield Symbol(ref, SymbolKind.MODULE, definition=Ref(target.module, ""))
+        else:
+            definition = target.ref if isinstance(target, Foreign) else None
+            yield Symbol(ref, SymbolKind.ATTRIBUTE, definition=definition)
+
+    def _aliased_member(self, target: Definition, owner: Definition) -> Iterator[Symbol]:
+        inside = target.ref.module == owner.ref.module and target.ref.qualname.startswith(owner.ref.qualname + ".")
+        yield from self._describe(target, owner if inside else None)
+
+    # -- values --------------------------------------------------------------------------------------------------
+
+    def _value(
+        self, found: Definition, facts: ValueFacts, owner: Definition | None, requires: tuple[str, ...]
+    ) -> Iterator[Symbol]:
+        if facts.call is not None and facts.call.path in _NAMED_TUPLE_CALLS:
+            yield from _named_tuple(found.ref, facts.call, requires)
+            return
+        if facts.call is not None and facts.call.path in constructors.ENUMERATIONS and len(facts.call.arguments) > 1:
+            yield Symbol(found.ref, SymbolKind.CLASS, bases=(facts.call.path,), requires=requires, open=True)
+            return
+        symbol = Symbol(
+            found.ref,
+            SymbolKind.ATTRIBUTE,
+            value=_constant(facts.text),
+            annotation=facts.annotation,
+            requires=requires,
+        )
+        if owner is not None:
+            placed = self._field(symbol, facts, owner)
+            if placed is None:
+                return
+            symbol = placed
+        elif not facts.bound:
+            return
+        yield symbol
+
+    def _field(self, symbol: Symbol, facts: ValueFacts, owner: Definition) -> Symbol | None:
+        """A class's attribute as its kind of class makes it; None when it is none."""
+        assert isinstance(owner.bound.facts, ClassFacts)
+        if any(
+            isinstance(b, Foreign) and constructors.dotted(b) in constructors.NAMED_TUPLES
+            for b in self._library.bases(owner)
+        ):
+            return replace(symbol, value=None)
+        dataclass = decorators.is_dataclass(owner.bound.facts.decorators)
+        special = decorators.last_name(facts.annotation_path or "")
+        if dataclass is not None and not facts.class_variable:
+            if special == "KW_ONLY" or (special == "InitVar" and not facts.bound):
+                return None
+            options = constructors.field_options(facts.call)
+            if options:
+                symbol = replace(symbol, value=_constant(options.get("default")))
+            slots = decorators.keyword_flag(dataclass, "slots") is True
+            if not slots and (not facts.bound or (options and "default" not in options)):
+                return replace(symbol, binding=Binding.INSTANCE)
+            return symbol
+        return symbol if facts.bound else replace(symbol, binding=Binding.INSTANCE)
+
+
+def _named_tuple(ref: Ref, call: DecoratorFacts, requires: tuple[str, ...]) -> Iterator[Symbol]:
+    fields = constructors.functional_fields(call)
+    yield Symbol(
+        ref,
+        SymbolKind.CLASS,
+        signature=Signature(fields) if fields is not None else None,
+        bases=("typing.NamedTuple",),
+        requires=requires,
+        open=fields is None,
+    )
+    for field in fields or ():
+        yield Symbol(ref.member(field.name), SymbolKind.ATTRIBUTE)
+
+
+def _seen(facts: FunctionFacts, binding: Binding | None) -> tuple[Parameter, ...]:
+    """A function's parameters as its caller sees them."""
+    if binding in (Binding.INSTANCE, Binding.CLASS):
+        return decorators.without_first(facts.parameters)
+    return facts.parameters
+
+
+def _accepts_alike(a: tuple[Parameter, ...], b: tuple[Parameter, ...]) -> bool:
+    """Whether two signatures take the same calls."""
+    return [(p.name, p.kind, p.required) for p in a] == [(p.name, p.kind, p.required) for p in b]
+
+
+def _constant(text: str | None) -> str | None:
+    return text if text is not None and len(text) <= LONGEST_CONSTANT and "\n" not in text else None
