@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import random
 import shutil
 import ssl
 import subprocess
@@ -156,6 +157,42 @@ def test_a_member_that_is_damaged_on_its_way(fake: FakeIndex, tmp_path: Path) ->
     fake.add("demo", WHEEL, bytes(wheel))
     with client(fake, tmp_path) as index, pytest.raises(InputError, match="is damaged"):
         tree(index).read("demo/sub/a.py")
+
+
+def test_damage_anywhere_is_an_error_or_harmless(
+    fake: FakeIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seeded damage to a small wheel, read in parts of several sizes. What is read is right, or it is not read."""
+    files = {name: text for name, text in FILES.items() if name.endswith(".py")}
+    pristine = make_wheel(files)
+    outcomes = {True: 0, False: 0}
+    for seed in (17, *range(100, 160)):
+        rng = random.Random(seed)
+        wheel = bytearray(pristine)
+        for _ in range(rng.randint(1, 4)):
+            wheel[rng.randrange(len(wheel))] = rng.randrange(256)
+        monkeypatch.setattr(remote_zip, "TAIL", rng.choice([64, 512, 65536]))
+        fake.add("demo", WHEEL, bytes(wheel))
+        with client(fake, tmp_path / str(seed)) as index:
+            try:
+                found = tree(index)
+                found.prefetch("demo")
+                contents = {name: found.read(name) for name in files}
+            except InputError as error:
+                outcomes[False] += 1
+                assert "\n" not in error.message  # noqa: PT017
+            else:
+                outcomes[True] += 1
+                assert all(content in (None, files[name].encode()) for name, content in contents.items())
+    assert min(outcomes.values()) > 0
+
+
+def test_a_name_that_is_not_utf8(fake: FakeIndex, tmp_path: Path) -> None:
+    wheel = make_wheel({"demo/__init__.py": "", "demo/ü.py": ""})
+    assert wheel.count("ü".encode()) == 2
+    fake.add("demo", WHEEL, wheel.replace("ü".encode(), b"\xff\xff"))
+    with client(fake, tmp_path) as index, pytest.raises(InputError, match="is damaged"):
+        tree(index)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\5\6" + bytes(18), b"PK\5\6" + b"\xff" * 18])

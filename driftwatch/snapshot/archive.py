@@ -46,8 +46,9 @@ class Limits:
 
 DEFAULT_LIMITS = Limits()
 _DRIVE = re.compile(r"[A-Za-z]:")
-_DAMAGE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError)
-_UNSUPPORTED = (NotImplementedError, RuntimeError)
+DAMAGE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError)
+UNSUPPORTED = (NotImplementedError, RuntimeError)
+"""What Python's archive modules raise for archives that are damaged, and for those they cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,9 @@ def members(path: Path, name: str, wanted: Wanted, limits: Limits = DEFAULT_LIMI
                         yield Member(member, read_zip_member(archive, info, name, limits))
         else:
             yield from _tar_members(path, name, wanted, limits)
-    except _DAMAGE as error:
-        raise InputError(f"{name} is damaged: {_gist(error)}") from None
-    except _UNSUPPORTED:
+    except DAMAGE as error:
+        raise InputError(f"{name} is damaged: {gist(error)}") from None
+    except UNSUPPORTED:
         raise InputError(f"{name} is packed in a way that cannot be read") from None
 
 
@@ -246,5 +247,6 @@ class _Bounded(io.RawIOBase):
             raise InputError(f"{self._name} unpacks to more than {self._end:,} bytes, which is not read")
 
 
-def _gist(error: BaseException) -> str:
+def gist(error: BaseException) -> str:
+    """What an exception says, in one short line."""
     return " ".join(str(error).split())[:120] or type(error).__name__

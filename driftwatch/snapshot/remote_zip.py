@@ -8,8 +8,6 @@ guard against damage, and against anyone between only as far as TLS does.
 from __future__ import annotations
 
 import io
-import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +16,7 @@ import requests
 from remotezip import PartialBuffer, RemoteFetcher, RemoteZip, RemoteZipError  # type: ignore[import-untyped]
 
 from driftwatch.errors import InputError
-from driftwatch.snapshot.archive import read_zip_member, zip_members
+from driftwatch.snapshot.archive import DAMAGE, UNSUPPORTED, gist, read_zip_member, zip_members
 from driftwatch.snapshot.index import Artifact
 from driftwatch.snapshot.transport import RETRIES, BrokenOffError, RefusedError, Transport
 
@@ -145,5 +143,5 @@ class RemoteWheel:
     def _damage(self) -> Iterator[None]:
         try:
             yield
-        except (RemoteZipError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-            raise InputError(f"{self._name} is damaged: {error}") from None
+        except (RemoteZipError, *DAMAGE, *UNSUPPORTED) as error:
+            raise InputError(f"{self._name} is damaged: {gist(error)}") from None
