@@ -149,13 +149,13 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
 def _subclass_uses(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
     order, others = lineage(code)
     library: list[tuple[ReleaseSet, LibObject]] = []
-    known = True
+    unknown = EMPTY
     for base in others:
         for where, atom in as_alternatives(base, run.state.reach):
             if isinstance(atom, LibObject) and atom.is_class:
                 library.append((where, atom))
             elif not (isinstance(atom, External) and atom.dotted in ("builtins.object", "abc.ABC", "typing.Protocol")):
-                known = False
+                unknown |= where
     if not library or not run.frame.records:
         return
     run.touch()
@@ -183,7 +183,7 @@ def _subclass_uses(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
                 tuple(sorted(names)),
                 (),
                 abstract,
-                not known,
+                not unknown.isdisjoint(where),
             )
         )
 
