@@ -71,7 +71,7 @@ def same_class(history: History, cls: Ref, release: ReleaseSet) -> set[Ref]:
 def look_up(history: History, cls: Ref, name: str, releases: ReleaseSet, *, instance: bool) -> Lookup:
     """As `History.member`, with what Python's own bases bring, and what only instances have.
 
-    A class that is open, or that answers for names in a ``__getattr__``, may have any.
+    A class that is open may have any.
     """
     found = history.member(cls, name, releases)
     present, unknown = found.present, found.unknown
@@ -82,7 +82,7 @@ def look_up(history: History, cls: Ref, name: str, releases: ReleaseSet, *, inst
         order, _ = history.lineage(cls, one)
         if _from_standard_base(history, order, name, one, instance):
             present |= one
-        elif _answers_for_any(history, order, one, instance):
+        elif any(one <= e.releases and e.symbol.open for base in order for e in history.of(base)):
             unknown |= one
     return Lookup(present, unknown)
 
@@ -104,15 +104,6 @@ def _only_on_instances(history: History, cls: Ref, name: str, releases: ReleaseS
 
 def _is_instance_attribute(symbol: Symbol) -> bool:
     return symbol.kind is SymbolKind.ATTRIBUTE and symbol.binding is Binding.INSTANCE
-
-
-def _answers_for_any(history: History, order: list[Ref], release: ReleaseSet, instance: bool) -> bool:
-    hooks = ("__getattr__", "__getattribute__") if instance else ()
-    return any(
-        any(release <= epoch.releases and epoch.symbol.open for epoch in history.of(base))
-        or any(release <= history.present(base.member(hook)) for hook in hooks)
-        for base in order
-    )
 
 
 def is_abstract(history: History, cls: Ref, release: ReleaseSet) -> bool:
