@@ -72,6 +72,9 @@ class Descriptions:
 
     def of(self, found: Definition) -> tuple[Symbol, ...]:
         """The symbol of a definition and those of its members."""
+        if "." in found.ref.qualname:
+            # Taken out of its class: a method is a plain function then. The class describes it as it is there.
+            return tuple(self._describe(found, None))
         known = self._described.get(found.ref)
         if known is None:
             self._described[found.ref] = ()
@@ -266,17 +269,14 @@ class Descriptions:
         if isinstance(target, Definition) and target.ref == ref:
             yield from self._describe(target, owner)
         elif isinstance(target, Definition):
-            for symbol in self._aliased_member(target, owner):
+            # A function given to a class is a method of it, wherever it was defined.
+            for symbol in self._describe(target, owner):
                 yield alias_of(symbol, target.ref, ref)
         elif isinstance(target, ModuleFound):
             yield Symbol(ref, SymbolKind.MODULE, definition=Ref(target.module, ""))
         else:
             definition = target.ref if isinstance(target, Foreign) else None
             yield Symbol(ref, SymbolKind.ATTRIBUTE, definition=definition)
-
-    def _aliased_member(self, target: Definition, owner: Definition) -> Iterator[Symbol]:
-        inside = target.ref.module == owner.ref.module and target.ref.qualname.startswith(owner.ref.qualname + ".")
-        yield from self._describe(target, owner if inside else None)
 
     # -- values --------------------------------------------------------------------------------------------------
 

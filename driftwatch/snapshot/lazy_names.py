@@ -320,13 +320,27 @@ class _Reading:
         if isinstance(expression, ast.Name):
             inner = _through(expression, local)
             return None if inner is expression else self._entry(inner, name, local)
-        table: ast.AST | None = self._table(expression, local)
-        while isinstance(table, ast.Name) and table.id in self._constants:
-            table = self._constants[table.id]
+        table = self._table(expression, local)
+        return self._held(table, name) if table is not None else None
+
+    def _held(self, table: ast.expr, name: str) -> ast.expr | None:
+        """What a table of the module holds under a key."""
+        if isinstance(table, ast.Name):
+            constant = self._constants.get(table.id)
+            return None if constant is None or constant is table else self._held(constant, name)
         if isinstance(table, ast.Dict):
-            for key, value in zip(table.keys, table.values, strict=True):
-                if isinstance(key, ast.Constant) and key.value == name:
+            for key, value in reversed(list(_items(table))):
+                if key is None:
+                    found = self._held(value, name)
+                    if found is not None:
+                        return found
+                elif isinstance(key, ast.Constant) and key.value == name:
                     return value
+        elif isinstance(table, ast.BinOp):
+            return self._held(table.right, name) or self._held(table.left, name)
+        elif isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id == "dict":
+            given = [k.value for k in table.keywords if k.arg == name]
+            return given[0] if given else self._held(table.args[0], name) if table.args else None
         return None
 
     def _absolute(self, module: str) -> str:

@@ -1,0 +1,360 @@
+"""Collecting: a library with every hard shape, held against its own live import and against exact expectations."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from driftwatch.errors import SnapshotError
+from driftwatch.snapshot.collect import collect
+from driftwatch.snapshot.model import Binding, ParameterKind, Ref, Snapshot, Symbol, SymbolKind
+from driftwatch.snapshot.reader import Reader
+from driftwatch.snapshot.tree import FolderTree
+from tests.live_parity.comparison import compare
+from tests.made_library import write
+
+INSPECTOR = Path(__file__).parent / "live_parity" / "inspector.py"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("library"))
+
+
+@pytest.fixture(scope="module")
+def kiln(folder: Path) -> Snapshot:
+    return collect(FolderTree(folder), "kiln", "1.2.3")
+
+
+def symbol(snapshot: Snapshot, text: str) -> Symbol:
+    return snapshot.symbols[Ref.parse(text)]
+
+
+def parameters(snapshot: Snapshot, text: str) -> list[str]:
+    """A signature as Python writes it, name and default only."""
+    signature = symbol(snapshot, text).signature
+    assert signature is not None
+    stars = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
+    return [
+        stars.get(p.kind, "") + p.name + (f"={p.default}" if p.default is not None else "")
+        for p in signature.parameters
+    ]
+
+
+def collected(tmp_path: Path, **files: str) -> Snapshot:
+    """The snapshot of a one-package library `pkg` made of these files."""
+    for name, text in files.items():
+        path = tmp_path / "pkg" / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return collect(FolderTree(tmp_path), "pkg", "1")
+
+
+def test_agrees_with_a_live_import_in_everything(folder: Path, kiln: Snapshot, tmp_path: Path) -> None:
+    asked = {ref.module: list[str]() for ref in kiln.symbols if not ref.qualname}
+    for ref in kiln.symbols:
+        if ref.qualname and "." not in ref.qualname:
+            asked[ref.module].append(ref.qualname)
+    output = tmp_path / "live.json"
+    subprocess.run(
+        [sys.executable, str(INSPECTOR), str(folder), str(output)], input=json.dumps(asked), text=True, check=True
+    )
+    parity = compare(kiln, json.loads(output.read_text()))
+    assert not parity.differences, "\n".join(parity.differences)
+    assert list(parity.unimportable) == ["kiln.gas"], parity.unimportable
+    assert parity.agreed["modules"] == 13
+    assert parity.agreed["signatures"] > 90
+    assert parity.agreed["members"] > 80
+    assert parity.agreed["enumeration members"] == 6
+
+
+class TestNames:
+    def test_a_function_is_not_hidden_by_the_submodule_of_its_name(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln.wheel:wheel").kind is SymbolKind.FUNCTION
+        assert symbol(kiln, "kiln.wheel:wheel").definition == Ref("kiln.wheel.wheel", "wheel")
+        assert symbol(kiln, "kiln.wheel.wheel").kind is SymbolKind.MODULE
+
+    def test_lazy_names_lead_to_their_definitions(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln:wheel").definition == Ref("kiln.wheel.wheel", "wheel")
+        assert parameters(kiln, "kiln:sieve") == ["mesh=80"]
+        assert symbol(kiln, "kiln:Bat").kind is SymbolKind.CLASS
+        assert symbol(kiln, "kiln:Bat.diameter").binding is Binding.INSTANCE
+        assert parameters(kiln, "kiln.wheel:treadle") == ["weight"]
+        assert symbol(kiln, "kiln.wheel:kick").value == "'foot'"
+        assert not symbol(kiln, "kiln").open
+
+    def test_names_that_exist_for_type_checkers_alone_are_absent(self, kiln: Snapshot) -> None:
+        assert Ref("kiln", "Decimal") not in kiln.symbols
+
+    def test_deleted_names_are_absent(self, kiln: Snapshot) -> None:
+        assert Ref("kiln", "index") not in kiln.symbols
+        assert Ref("kiln", "temporary") not in kiln.symbols
+
+    def test_a_name_behind_a_missing_package_says_so(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln:burner").requires == ("a_gas_main_that_nobody_has",)
+        assert symbol(kiln, "kiln.gas").requires == ("a_gas_main_that_nobody_has",)
+        assert symbol(kiln, "kiln:element").requires == ()
+        assert symbol(kiln, "kiln:rocks").requires == ()
+
+    def test_foreign_names_point_outside(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln:json").definition == Ref("json", "")
+        assert symbol(kiln, "kiln:Optional").definition == Ref("typing", "Optional")
+
+    def test_a_wildcard_brings_what_all_lists(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln:celadon").definition == Ref("kiln.glaze", "celadon")
+        assert symbol(kiln, "kiln:shino").definition == Ref("kiln.glaze", "shino")
+        assert Ref("kiln", "unlisted") not in kiln.symbols
+
+    def test_a_renamed_import_is_known_by_its_new_name(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln:roll").definition == Ref("kiln.old", "slab_roll")
+        assert [p.kind for p in symbol(kiln, "kiln:roll").signature.parameters] == [  # type: ignore[union-attr]
+            ParameterKind.POSITIONAL_ONLY,
+            ParameterKind.POSITIONAL_OR_KEYWORD,
+        ]
+
+    def test_a_module_that_answers_everything_is_open(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln.open").open
+
+    def test_constants_have_their_source_as_value(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln:CONES").value == "(6, 10)"
+        assert symbol(kiln, "kiln:max_cone").value == "14"
+        assert symbol(kiln, "kiln:b").value == "'two'"
+
+    def test_a_value_that_changes_after_import_is_not_recorded(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln:counter").value is None
+
+
+class TestFunctions:
+    def test_decorators_leave_the_def_and_add_what_their_wrapper_takes(self, kiln: Snapshot) -> None:
+        assert parameters(kiln, "kiln:fire") == ["pot", "minutes=30", "cone=6", "atmosphere=None"]
+        assert symbol(kiln, "kiln:fire").signature.extra_keywords == ("trace", "verbose")  # type: ignore[union-attr]
+        assert symbol(kiln, "kiln.fire:refire").signature.extra_keywords == (  # type: ignore[union-attr]
+            "trace",
+            "verbose",
+        )
+
+    def test_old_keywords_are_accepted(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln.fire:soak").signature.extra_keywords == ("temp",)  # type: ignore[union-attr]
+
+    def test_a_deprecation_warning_is_a_mark(self, kiln: Snapshot) -> None:
+        mark = symbol(kiln, "kiln.fire:raku").deprecated
+        assert mark is not None
+        assert mark.message == "raku is deprecated and will be removed in 2.0; use fire"
+        assert mark.removal == "2.0"
+
+    def test_the_fast_import_wins_over_its_fallback(self, kiln: Snapshot) -> None:
+        assert parameters(kiln, "kiln.fire:cool") == ["pot", "slowly=True", "fan=None"]
+
+    def test_branches_that_disagree_leave_the_signature_open(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln.fire:choose").signature is None
+
+    def test_returns_name_the_one_class_they_promise(self, kiln: Snapshot) -> None:
+        shelf = Ref("kiln.shelf", "Shelf")
+        assert symbol(kiln, "kiln:open_shelf").signature.returns_ref == shelf  # type: ignore[union-attr]
+        assert symbol(kiln, "kiln.shelf:any_shelf").signature.returns_ref == shelf  # type: ignore[union-attr]
+        assert symbol(kiln, "kiln.shelf:shelf_or_name").signature.returns_ref is None  # type: ignore[union-attr]
+        assert symbol(kiln, "kiln.fire:Program.later").signature.returns_ref is None  # type: ignore[union-attr]
+
+
+class TestClasses:
+    def test_constructors(self, kiln: Snapshot) -> None:
+        assert parameters(kiln, "kiln:Clay") == ["mass", "wet=True"]
+        assert parameters(kiln, "kiln.clay:Slip") == ["mass", "thinner='water'"]
+        assert parameters(kiln, "kiln.clay:Cone") == ["value"]
+        assert parameters(kiln, "kiln.clay:FarPoint") == ["x", "y=0"]
+        assert parameters(kiln, "kiln.clay:LidPot") == [
+            *("name", "size=2", "marks=list()", "clay='stoneware'", "lid=True", "signed=False")
+        ]
+        assert parameters(kiln, "kiln.clay:Tile") == ["width", "height=5"]
+        assert parameters(kiln, "kiln.clay:Shard") == []
+        assert parameters(kiln, "kiln:Recipe") == ["name", "parts"]
+        assert parameters(kiln, "kiln.clay:Broken") == ["where", "why=None"]
+
+    def test_a_foreign_base_may_take_anything(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln.clay:Cracked").signature is None
+
+    def test_methods_are_seen_as_their_callers_see_them(self, kiln: Snapshot) -> None:
+        assert parameters(kiln, "kiln.clay:Base.knead") == ["times=3", "*hands", "speed=1.0", "**more"]
+        assert parameters(kiln, "kiln.clay:Base.scrap") == ["count=1"]
+        assert symbol(kiln, "kiln.clay:Base.scrap").binding is Binding.CLASS
+        assert parameters(kiln, "kiln.clay:Base.weigh") == ["thing", "unit='kg'"]
+        assert symbol(kiln, "kiln.clay:Base.weigh").binding is Binding.STATIC
+        assert symbol(kiln, "kiln.clay:Base.volume").kind is SymbolKind.PROPERTY
+        assert parameters(kiln, "kiln.clay:Base.Inner.dig") == ["how=None"]
+
+    def test_attributes_of_instances_are_no_members_of_the_class(self, kiln: Snapshot) -> None:
+        on_instances = ["mass", "_wet", "tags", "kneaded", "recycled", "unset"]
+        assert {symbol(kiln, f"kiln.clay:Base.{name}").binding for name in on_instances} == {Binding.INSTANCE}
+        assert symbol(kiln, "kiln.clay:Base.shelf_life").binding is None
+        assert symbol(kiln, "kiln.shelf:Shelf.boards").binding is Binding.INSTANCE
+        assert symbol(kiln, "kiln.shelf:Shelf.right").binding is Binding.INSTANCE
+
+    def test_fields_of_a_dataclass(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln.clay:Pot.name").binding is Binding.INSTANCE
+        assert symbol(kiln, "kiln.clay:Pot.size").value == "1"
+        assert symbol(kiln, "kiln.clay:Pot.marks").binding is Binding.INSTANCE
+        assert Ref.parse("kiln.clay:Pot._") not in kiln.symbols
+
+    def test_bases(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln:Clay").bases == ("kiln.clay:Base",)
+        assert symbol(kiln, "kiln.shelf:Shelf").bases == ("kiln.clay:Base",)
+        assert symbol(kiln, "kiln.clay:Cone").bases == ("enum.IntEnum",)
+        assert symbol(kiln, "kiln.clay:Firing").bases == ("abc.ABC",)
+
+    def test_abstract_members(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln.clay:Firing.start").abstract
+        assert symbol(kiln, "kiln.clay:Firing.hot").abstract
+        assert not symbol(kiln, "kiln.clay:Firing.stop").abstract
+
+    def test_a_class_that_forwards_to_another_has_its_names(self, kiln: Snapshot) -> None:
+        assert not symbol(kiln, "kiln.shelf:Forwarding").open
+        assert symbol(kiln, "kiln.shelf:Forwarding.boards").binding is Binding.INSTANCE
+        assert symbol(kiln, "kiln.shelf:Forwarding.weigh").binding is Binding.INSTANCE
+        assert symbol(kiln, "kiln.shelf:Anything").open
+
+    def test_members_are_there_under_every_name_of_the_class(self, kiln: Snapshot) -> None:
+        assert symbol(kiln, "kiln:Clay.soak").definition == Ref("kiln.clay", "Clay.soak")
+        assert symbol(kiln, "kiln:Clay.soften").definition == Ref("kiln.clay", "Clay.soak")
+        assert symbol(kiln, "kiln.clay:Clay.knead_well").definition == Ref("kiln.clay", "Base.knead")
+
+
+class TestConditions:
+    def test_a_placeholder_gives_way_to_what_replaces_it(self, tmp_path: Path) -> None:
+        found = collected(
+            tmp_path,
+            __init__="thing = None\ntry:\n    from .other import thing\nexcept ImportError:\n    pass\n",
+            other="def thing(a): ...\n",
+        )
+        assert symbol(found, "pkg:thing").definition == Ref("pkg.other", "thing")
+
+    def test_a_handler_that_raises_again_makes_nothing_optional(self, tmp_path: Path) -> None:
+        source = (
+            "try:\n    import stone\n    from .other import thing\nexcept ImportError as error:\n"
+            "    raise ImportError('no stone') from error\n"
+        )
+        assert symbol(collected(tmp_path, __init__=source, other="def thing(a): ...\n"), "pkg:thing").requires == ()
+
+    def test_both_branches_of_a_condition_bind(self, tmp_path: Path) -> None:
+        found = collected(
+            tmp_path,
+            __init__="import sys\nif sys.platform == 'win32':\n    def f(a, *, b=1): ...\nelse:\n"
+            "    def f(a, *, b=2): ...\n    def only_here(): ...\nif __name__ == '__main__':\n    script = 1\n",
+        )
+        assert parameters(found, "pkg:f") == ["a", "b=1"]
+        assert symbol(found, "pkg:only_here").kind is SymbolKind.FUNCTION
+        assert Ref("pkg", "script") not in found.symbols
+
+    def test_the_else_of_type_checking_is_what_runs(self, tmp_path: Path) -> None:
+        found = collected(
+            tmp_path,
+            __init__="import typing\nif typing.TYPE_CHECKING:\n    def f(a): ...\nelse:\n    def f(a, b): ...\n",
+        )
+        assert parameters(found, "pkg:f") == ["a", "b"]
+
+    def test_a_later_definition_replaces_an_earlier_one(self, tmp_path: Path) -> None:
+        assert parameters(collected(tmp_path, __init__="def f(a): ...\ndef f(b): ...\n"), "pkg:f") == ["b"]
+
+    def test_overloads_are_not_the_function(self, tmp_path: Path) -> None:
+        source = (
+            "from typing import overload\n@overload\ndef f(a: int) -> int: ...\n@overload\n"
+            "def f(a: str) -> str: ...\ndef f(a, extra=None): ...\n"
+        )
+        assert parameters(collected(tmp_path, __init__=source), "pkg:f") == ["a", "extra=None"]
+
+    def test_a_reassigned_constant_has_no_known_value(self, tmp_path: Path) -> None:
+        found = collected(tmp_path, __init__="X = 1\nimport os\nif os.environ.get('X'):\n    X = 2\nY = 1\nY += 1\n")
+        assert symbol(found, "pkg:X").value is None
+        assert symbol(found, "pkg:Y").value is None
+
+    def test_two_classes_of_one_name_are_open(self, tmp_path: Path) -> None:
+        source = (
+            "try:\n    import stone\n    class C:\n        def a(self): ...\n"
+            "except ImportError:\n    class C:\n        def b(self): ...\n"
+        )
+        found = symbol(collected(tmp_path, __init__=source), "pkg:C")
+        assert found.open
+        assert found.signature is None
+
+    def test_a_wildcard_of_another_distribution_opens_the_module(self, tmp_path: Path) -> None:
+        assert symbol(collected(tmp_path, __init__="from stone import *\n"), "pkg").open
+
+
+class TestHostile:
+    @pytest.mark.parametrize(
+        ("source", "said"),
+        [
+            (b"def f(:\n", "invalid syntax"),
+            (b"\x00", "null bytes"),
+            (b"\xff\xfe\x00", "cannot be read"),
+            (b"# -*- coding: no-such-codec -*-\n", "unknown encoding"),
+            (b"x = " + b"[" * 20000 + b"]" * 20000, "cannot be read"),
+        ],
+    )
+    def test_a_file_that_is_not_python_is_one_clear_error(self, tmp_path: Path, source: bytes, said: str) -> None:
+        (tmp_path / "pkg").mkdir()
+        (tmp_path / "pkg" / "__init__.py").write_bytes(source)
+        with pytest.raises(SnapshotError, match="module pkg of release 1 cannot be read") as caught:
+            collect(FolderTree(tmp_path), "pkg", "1")
+        assert said in caught.value.message
+        assert "\n" not in caught.value.message
+
+    def test_a_missing_module_is_said(self, tmp_path: Path) -> None:
+        collected(tmp_path, __init__="")
+        with pytest.raises(SnapshotError, match=r"release 1 has no module pkg\.inner"):
+            collect(FolderTree(tmp_path), "pkg.inner", "1")
+
+    def test_imports_in_circles_end(self, tmp_path: Path) -> None:
+        found = collected(
+            tmp_path,
+            __init__="from .a import x, y\nz = z\n",
+            a="from .b import x\nfrom . import y\nfrom .b import *\n",
+            b="from .a import x\nfrom .a import *\n",
+        )
+        assert symbol(found, "pkg:x").kind is SymbolKind.ATTRIBUTE
+
+    def test_classes_in_circles_end(self, tmp_path: Path) -> None:
+        found = collected(tmp_path, __init__="class A(B): ...\nclass B(A): ...\nclass C(C): ...\n")
+        assert symbol(found, "pkg:A").bases == ("pkg:B",)
+
+    def test_code_is_never_executed(self, tmp_path: Path) -> None:
+        mark = tmp_path / "executed"
+        collected(tmp_path, __init__=f"open({str(mark)!r}, 'w').close()\nraise SystemExit(3)\n")
+        assert not mark.exists()
+
+    def test_other_encodings_are_read(self, tmp_path: Path) -> None:
+        (tmp_path / "pkg").mkdir()
+        (tmp_path / "pkg" / "__init__.py").write_bytes("# coding: latin-1\nname = 'é'\n".encode("latin-1"))
+        assert symbol(collect(FolderTree(tmp_path), "pkg", "1"), "pkg:name").value == "'é'"
+
+
+class TestSharing:
+    def test_a_shared_reader_changes_nothing(self, folder: Path, kiln: Snapshot) -> None:
+        reader = Reader()
+        first = collect(FolderTree(folder), "kiln", "1.2.3", reader)
+        again = collect(FolderTree(folder), "kiln", "1.2.3", reader)
+        assert first == again == kiln
+
+    def test_a_file_that_is_the_same_leads_where_its_release_says(self, tmp_path: Path) -> None:
+        init = "from .part import *\nfrom .part import f as g\n"
+        reader = Reader()
+        found = []
+        for number, part in enumerate(("def f(a): ...\n", "def f(b): ...\ndef h(): ...\n")):
+            folder = tmp_path / str(number)
+            (folder / "pkg").mkdir(parents=True)
+            (folder / "pkg" / "__init__.py").write_text(init)
+            (folder / "pkg" / "part.py").write_text(part)
+            found.append(collect(FolderTree(folder), "pkg", str(number), reader))
+        assert parameters(found[0], "pkg:g") == ["a"]
+        assert parameters(found[1], "pkg:g") == ["b"]
+        assert Ref("pkg", "h") not in found[0].symbols
+        assert Ref("pkg", "h") in found[1].symbols
+
+
+def test_only_one_module_knows_the_parser() -> None:
+    package = Path(__file__).parent.parent / "driftwatch"
+    users = [p.name for p in package.rglob("*.py") if "griffe" in p.read_text(encoding="utf-8").split()]
+    assert users == ["reader.py"]
