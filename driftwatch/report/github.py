@@ -66,7 +66,7 @@ def _annotation(report: Report, finding: Finding) -> str:
 
 
 def _file(report: Report, path: str) -> str:
-    """A path as the repository has it; what a terminal could act on is escaped, but line breaks: `command` does those."""
+    """A path as the repository has it. What a terminal could act on is escaped here, line breaks by `command`."""
     return "".join(c if c in "\r\n" else safe_character(c) for c in report.shown(path))
 
 

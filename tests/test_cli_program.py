@@ -1,0 +1,182 @@
+"""The program as a whole: help, versions, every way to end, and how quickly it starts."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import driftwatch
+from driftwatch.rules import RULES
+from tests.cli_process import run, surroundings
+
+CRASH = (
+    "import driftwatch.scan\ndef boom(request): raise ValueError('first\\nsecond\\x1b[2J')\ndriftwatch.scan.scan = boom"
+)
+
+
+def test_version() -> None:
+    assert run("--version").out == f"driftwatch {driftwatch.__version__}\n"
+    assert run("-V").status == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "scan",
+        "history",
+        "diff",
+        "snapshot",
+        "snapshot update",
+        "snapshot add",
+        "snapshot verify",
+        "doctor",
+        "explain",
+    ],
+)
+def test_help_has_examples(command: str) -> None:
+    result = run(*command.split(), "--help")
+    assert (result.status, result.err) == (0, "")
+    assert "Usage: driftwatch" in result.out
+    if command not in ("snapshot update", "snapshot add", "snapshot verify"):
+        assert "Examples:\n" in result.out
+    assert all(len(line) <= 110 for line in result.out.splitlines())
+
+
+def test_no_command_shows_the_help() -> None:
+    result = run()
+    assert result.status == 2
+    assert "Usage: driftwatch" in result.out + result.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["scam"], ["--nonsense"], ["explain", "DW101", "DW102"], ["history"], ["diff", "1"]]
+)
+def test_usage_errors(arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert (result.status, result.out) == (2, "")
+    assert "Error: " in result.err and "Traceback" not in result.err
+
+
+def test_a_crash_is_2_and_says_how_to_report(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("")
+    result = run("scan", cwd=tmp_path, code=CRASH)
+    assert (result.status, result.out) == (2, "")
+    message, hint = result.err.splitlines()
+    assert message == "error: driftwatch itself failed: ValueError: first"
+    assert hint.startswith(
+        "hint: this is a defect; please report it with the output of the same command under DRIFTWATCH_"
+    )
+
+
+def test_a_crash_shows_where_when_asked(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("")
+    result = run("scan", cwd=tmp_path, code=CRASH, environment={"DRIFTWATCH_DEBUG": "1"})
+    assert result.status == 2
+    assert result.err.startswith("Traceback (most recent call last):\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
+def test_an_interrupt_is_130(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("")
+    code = (
+        "import sys, time, driftwatch.scan\n"
+        "def slow(request):\n    print('ready', flush=True)\n    time.sleep(60)\n"
+        "driftwatch.scan.scan = slow\n"
+        "from driftwatch.cli import main\nmain()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "scan"],
+        cwd=tmp_path,
+        env=surroundings(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes differ there")
+@pytest.mark.parametrize("arguments", [["explain"], ["explain", "DW101"], ["--help"]])
+def test_a_reader_that_has_seen_enough(arguments: list[str]) -> None:
+    code = "import time; time.sleep(0.5)\nfrom driftwatch.cli import main\nmain()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        env=surroundings(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.wait(timeout=30)
+    process.stderr.close()
+
+
+def test_explain() -> None:
+    index = run("explain")
+    assert index.status == 0
+    assert [line.split()[0] for line in index.out.splitlines()] == [rule.code for rule in RULES]
+    page = run("explain", "unknown-keyword")
+    assert page.out == run("explain", "dw101").out
+    assert page.out.startswith("DW101 unknown-keyword  error\n")
+    assert "<- breaks in 1.0" in page.out and "<- silently lost in 1.0" in page.out
+    unknown = run("explain", "DW1O1")
+    assert unknown.status == 2
+    assert unknown.err == "error: there is no rule 'DW1O1'\nhint: did you mean DW101 (unknown-keyword)?\n"
+
+
+def test_doctor() -> None:
+    result = run("doctor")
+    assert result.err == ""
+    assert re.search(r"^python +\d+\.\d+", result.out, re.MULTILINE)
+    assert re.search(r"^flashinfer-python +", result.out, re.MULTILINE)
+    assert "the fused allreduce " in result.out
+    missing = run("doctor", "--python", "/nowhere/python")
+    assert missing.status == 2
+    assert missing.err.startswith("error: '/nowhere/python' cannot be asked what it has: No such file or directory\n")
+
+
+def test_it_starts_quickly_beside_python_itself() -> None:
+    """The cost of the program over an interpreter that imports click, in CPU time, which a busy machine does not change
+    much: no heavy library may come into the way of ``--version`` and ``--help``."""
+
+    def cpu(*arguments: str) -> float:
+        best = 10.0
+        for _ in range(5):
+            start = children()
+            subprocess.run([sys.executable, *arguments], env=surroundings(), stdout=subprocess.DEVNULL, check=True)
+            best = min(best, children() - start)
+        return best
+
+    base = cpu("-c", "import click")
+    for arguments in (["--version"], ["--help"], ["scan", "--help"]):
+        assert cpu("-m", "driftwatch", *arguments) < base + 0.1
+
+
+def children() -> float:
+    """CPU seconds of the processes that have ended so far."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def test_starting_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom driftwatch.cli.program import execute\nexecute(['--help'], {})\n"
+        "heavy = {'rich', 'libcst', 'griffe', 'requests', 'packaging', 'torch', 'pypi_simple', 'tempfile', 'json'}\n"
+        "sys.stderr.write(repr(sorted(heavy & set(sys.modules))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=surroundings(), capture_output=True, text=True, check=True)
+    assert done.stderr == "[]"
