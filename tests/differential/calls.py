@@ -60,6 +60,7 @@ class Calls(Conditions):
             self._decorated,
             self._filled_in_a_loop,
             self._value_or_none,
+            self._in_a_comprehension,
         ]
         ref = target.callee.ref
         if f == f"{self.comm}.{ref.qualname}":
@@ -174,6 +175,11 @@ class Calls(Conditions):
         self.file.top += [*lines, "    def go(self):", *indent(indent(go))]
         return [f"return {name}().go()"]
 
+    def _in_a_comprehension(self, f: str, passed: Passed, target: Target) -> Lines:
+        if self.chance(50):
+            return [f"return [{f}({passed}) for _ in range(1)]"]
+        return [f"return [{f}({passed}) for _ in range(1) if {self.condition(target)}]"]
+
     def _chosen(self, f: str, passed: Passed, target: Target) -> Lines:
         """One of two callables."""
         name = self.fresh("chosen")
@@ -246,7 +252,18 @@ class Calls(Conditions):
     def _added(self, name: str, key: str, value: str, f: str, target: Target) -> tuple[Lines, str]:
         """Statements that add a key to the dictionary, and how it is then passed."""
         star = f"**{name}"
-        form = self.rng.randint(0, 9)
+        form = self.rng.randint(0, 14)
+        if form == 10:
+            return [], f'**{name}, **({{"{key}": {value}}} if {self.condition(target)} else {{}})'
+        if form == 11:
+            return self._maybe([f'{name} |= {{"{key}": {value}}}'], target), star
+        if form == 12:
+            return [f'{name}["{key}"] = {value}', *self._maybe([f'del {name}["{key}"]'], target)], star
+        if form == 13:
+            lines = self._maybe([f'{name}["{key}"] = {value}'], target)
+            return [*lines, f'if "{key}" in {name} and not ({self._atom(target)}):', f'    {name}.pop("{key}")'], star
+        if form == 14:
+            return [f"{name} = dict({name}, {key}={value})"], star
         if form <= 2:
             return self._maybe([f'{name}["{key}"] = {value}'], target), star
         if form == 3:

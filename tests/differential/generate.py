@@ -65,10 +65,25 @@ class Generator(Calls):
                 test = f'hasattr({target.expression}, "{name}")'
                 return [*target.setup, *self._none_guard(target), *self._if(test, [f"return {member}"])]
             return self._around(target, lambda: [f"return {member}"], 1)
+        if self.menu.abstract and self.chance(30):
+            return self._about_subclass()
         if not self.menu.constructors:
             return self._about_call()
         target = self._target(self.rng.choice(self.menu.constructors))
         return self._around(target, lambda: self._call(target), 1)
+
+    def _about_subclass(self) -> Lines:
+        """A class of our own below an abstract one, with some of the methods it needs, and constructed."""
+        ref, methods = self.rng.choice(self.menu.abstract)
+        base, name = self.fresh("_Base"), self.fresh("_Own")
+        defined = [m for m in methods if self.chance(70)]
+        self.file.top += ["try:", f"    from {ref.module} import {ref.qualname} as {base}"]
+        self.file.top += ["except ImportError:", f"    {base} = object"]
+        self.file.top += [f"class {name}({base}):", "    def __init__(self):", "        pass"]
+        for method in defined:
+            self.file.top += [f"    def {method}(self, *args, **kwargs):", "        return None"]
+        target = Target(Callee(ref, (Signature(),), (), EMPTY), f"{base}", (), None)
+        return self._wrapped(target, lambda: [f"return {name}()"], 1)
 
     def _about_instance(self) -> Lines:
         if not self.menu.makers:
@@ -101,7 +116,14 @@ class Generator(Calls):
         """A name that some releases lack, imported or read."""
         ref = self.rng.choice(self.menu.names)
         name, module = ref.qualname, ref.module
-        form = self.rng.randint(0, 11)
+        form = self.rng.randint(0, 13)
+        if form == 12:
+            bound = self.fresh("_late")
+            self.file.top += [f"if {self._version()}:", "    try:", f"        from {module} import {name} as {bound}"]
+            self.file.top += ["    except ImportError:", f"        {bound} = None", "else:", f"    {bound} = None"]
+            return self._if(f"{bound} is not None", [f"return {bound}"])
+        if form == 13:
+            return [f"if {self._version()}:", f"    from {module} import {name}", f"    return {name}", "return None"]
         if form == 10:
             self.need("import importlib")
             loader = self.fresh("_load")

@@ -63,6 +63,7 @@ RELEASES: Mapping[str, Mapping[str, str]] = {
         "Plan": "(size=1)",
     },
 }
+ABSTRACT = {"0.1.0": ("rank", "size"), "0.2.0": ("rank", "size", "split"), "0.2.0.post1": ("size",), "0.10.0": ()}
 MEMBERS = {"0.1.0": ("A",), "0.2.0": ("A", "B"), "0.2.0.post1": ("A", "B"), "0.10.0": ("B", "C")}
 
 
@@ -84,6 +85,12 @@ def _snapshot(release: str, names: Mapping[str, str]) -> Snapshot:
         else:
             binding = Binding.INSTANCE if "." in qualname else None
             symbols.append(Symbol(ref, SymbolKind.FUNCTION, _signature(text), binding))
+    symbols.append(Symbol(Ref("lib.comm", "Backend"), SymbolKind.CLASS, Signature(), bases=("abc.ABC",)))
+    symbols += [
+        Symbol(Ref("lib.comm", f"Backend.{n}"), SymbolKind.FUNCTION, Signature(), Binding.INSTANCE, abstract=n in asked)
+        for asked in (ABSTRACT[release],)
+        for n in ("rank", "size", "split")
+    ]
     symbols.append(Symbol(Ref("lib.comm", "Pattern"), SymbolKind.CLASS, Signature()))
     symbols += [
         Symbol(Ref("lib.comm", f"Pattern.{name}"), SymbolKind.ATTRIBUTE, value=str(i))

@@ -52,7 +52,8 @@ class Maker:
 
 @dataclass(frozen=True)
 class Menu:
-    """The choices. `names` are attributes of modules (`members` of classes) that only some releases have."""
+    """The choices. `names` are attributes of modules (`members` of classes) that only some releases have;
+    `abstract` are classes with the methods that some release asks of those below them."""
 
     top: str
     module: str
@@ -64,11 +65,12 @@ class Menu:
     modules: tuple[str, ...]
     makers: tuple[Maker, ...]
     members: tuple[tuple[Ref, str], ...]
+    abstract: tuple[tuple[Ref, tuple[str, ...]], ...]
 
     @classmethod
     def of(cls, history: History) -> Menu:
         everywhere = history.timeline.all
-        functions, constructors, names, makers, members = [], [], [], [], []
+        functions, constructors, names, makers, members, abstract = [], [], [], [], [], []
         for ref in sorted(history.epochs):
             epochs = history.of(ref)
             inside = f"{ref.module}.".startswith(f"{history.module}.")
@@ -90,6 +92,9 @@ class Menu:
                 if differs and constructor is not None and _constructible(history, ref, epochs):
                     constructors.append(constructor)
                 members += [(ref, name) for name in _constants(history, ref)]
+                asked = _abstract_methods(history, ref)
+                if asked and _lineage_closed(history, ref):
+                    abstract.append((ref, asked))
         inside_it = (m for m in sorted(set(history.modules())) if m.startswith(f"{history.module}."))
         modules = tuple(m for m in inside_it if history.has_module(m) != everywhere and _public(Ref(m, "")))
         every = set(history.modules())
@@ -105,6 +110,7 @@ class Menu:
             modules,
             tuple(makers),
             tuple(members),
+            tuple(abstract),
         )
 
 
@@ -154,6 +160,19 @@ def _constructible(history: History, ref: Ref, epochs: tuple[Epoch, ...]) -> boo
         for name in history.members(cls)
         for epoch in history.of(cls.member(name))
     )
+
+
+def _abstract_methods(history: History, ref: Ref) -> tuple[str, ...]:
+    """What some release asks of a class below this one; nothing when a property is among it."""
+    names: dict[str, None] = {}
+    for base in dict.fromkeys(b for epoch in history.of(ref) for b in history.lineage(ref, epoch.releases)[0]):
+        for name in history.members(base):
+            epochs = history.of(base.member(name))
+            if any(epoch.symbol.abstract for epoch in epochs):
+                if any(epoch.symbol.kind is not SymbolKind.FUNCTION for epoch in epochs):
+                    return ()
+                names[name] = None
+    return tuple(names)
 
 
 def _constants(history: History, ref: Ref) -> Iterator[str]:

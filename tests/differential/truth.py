@@ -19,7 +19,7 @@ from typing import TypeGuard
 
 from tests.differential.programs import Event, Outcome, Place, Program, Run
 
-KEYWORD = re.compile(r"got an unexpected keyword argument '(\w+)'|passed as keyword arguments?: '(\w+)'")
+KEYWORD = re.compile(r"got an unexpected keyword argument '(\w+)'|passed as keyword arguments?: '(\w+)(, \w+)*'")
 ARGUMENTS = re.compile(
     r"multiple values for (keyword )?argument|missing \d+ required|positional arguments? but|missing a required|"
     r"too many positional|Can't instantiate abstract class"
@@ -50,6 +50,9 @@ class Fact:
     kind: str
     text: str
     keyword: str | None = None
+
+
+NAMES = (ast.Name, ast.Attribute)
 
 
 class Source:
@@ -99,6 +102,27 @@ class Source:
             if node.lineno <= place[1] <= (node.end_lineno or 0):
                 return node.name if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else None
         return None
+
+    @cached_property
+    def _mentions(self) -> dict[str, set[str]]:
+        """For each top-level function or class, the names in it."""
+        return {
+            node.name: {n.id if isinstance(n, ast.Name) else n.attr for n in ast.walk(node) if isinstance(n, NAMES)}
+            for tree in self.trees.values()
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        }
+
+    def leads_to(self, place: Place) -> set[str]:
+        """The names of functions and classes that the code round a line may come to use, its own included."""
+        outer = self.outer(place)
+        found: set[str] = set()
+        fresh = {outer} if outer is not None else set()
+        while fresh:
+            name = fresh.pop()
+            found.add(name)
+            fresh |= self._mentions.get(name, set()) & self._mentions.keys() - found
+        return found
 
     def tries(self, place: Place) -> list[ast.Try]:
         """The try statements in whose body a line lies, innermost first."""
@@ -251,19 +275,30 @@ def _handler_names(handler: ast.ExceptHandler) -> set[str]:
 
 
 def hidden(place: Place, source: Source, runs: list[Run]) -> bool:
-    """Whether a line did not run, and may not have because something before it raised."""
+    """Whether a line did not run, and may not have because a failure of the library's making came before it.
+
+    What an analysis says of code behind a failure is not judged: it may go on to say what is wrong there as well.
+    """
     if any(place in run.lines for run in runs):
         return False
     outer = source.outer(place)
     around = source.tries(place)
     for run in runs:
-        own = outer is None or any(source.outer(line) == outer for line in run.lines)
-        if own and run.ended is not None:
+        if _failed(run, source) and (outer is None or any(outer in source.leads_to(line) for line in run.lines)):
             return True
         lines = {line for event in run.events for line in event.path}
         if any(line[0] == place[0] and any(t in around for t in source.tries(line)) for line in lines):
             return True
     return False
+
+
+def _failed(run: Run, source: Source) -> bool:
+    """Whether a run ended by an exception that is not just a test of the program's own."""
+    if run.ended is None:
+        return False
+    if run.ended.startswith(("NameError", "UnboundLocalError")):
+        return True  # a name that a failed import did not bind
+    return any(part is not None and not source.is_raise(run.events[part].path[0]) for part in run.chain)
 
 
 def truth(program: Program, outcomes: Mapping[str, Outcome], top: str) -> dict[str, tuple[list[Fact], list[Run]]]:
