@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.releases import ReleaseSet
 from driftwatch.snapshot.changes import Change, ChangeKind, Grade
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.model import Binding, Ref, Snapshot, Symbol, SymbolKind
@@ -33,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class DatedChange:
-    """A change and the releases between which it happened; `older` is None for the first appearance."""
+    """A change and the releases between which it happened; `older` is None where a name appears for the first time."""
 
     change: Change
     older: str | None
@@ -67,10 +68,10 @@ def compare(old: Symbol | None, new: Symbol | None) -> tuple[Change, ...]:
 
 def changes_of(history: History, ref: Ref) -> tuple[DatedChange, ...]:
     """What happened to one symbol, release by release, oldest first; members of a class included."""
-    refs = [ref, *(r for r in history.epochs if _is_inside(r, ref) and not _is_private(r))]
-    dated: list[tuple[int, DatedChange]] = []
-    for each in refs:
-        dated.extend(_life(history, each, history.present(ref) if each != ref else history.timeline.all))
+    dated = list(_life(history, ref, history.timeline.all, member=False))
+    for member in history.epochs:
+        if _is_inside(member, ref) and not _is_private(Ref("", member.qualname[len(ref.qualname) :])):
+            dated.extend(_life(history, member, history.present(ref), member=True))
     dated.sort(key=lambda item: (item[0], _order(item[1].change)))
     return tuple(change for _, change in dated)
 
@@ -268,20 +269,21 @@ def _together(same: Sequence[Change]) -> Change:
 # -- history ---------------------------------------------------------------------------------------------------------
 
 
-def _life(history: History, ref: Ref, asked: ReleaseSet) -> Iterator[tuple[int, DatedChange]]:
-    """The changes of one reference along the timeline, within the releases that are asked about."""
+def _life(history: History, ref: Ref, within: ReleaseSet, *, member: bool) -> Iterator[tuple[int, DatedChange]]:
+    """The changes of one reference from each release to the next, among those asked about.
+
+    What a member is when its class first appears is part of that appearance, not a change.
+    """
     states: list[Symbol | None] = [None] * len(history.timeline)
     for epoch in history.of(ref):
         for index in epoch.releases.indices():
             states[index] = epoch.symbol
-    considered = [i for i in range(len(states)) if asked != EMPTY and asked.mask >> i & 1]
-    older: int | None = None
-    for index in considered:
-        previous = states[older] if older is not None else None
-        if previous is not None or states[index] is not None:
-            first = older is None or (previous is None and not any(states[:index]))
-            for change in compare(previous, states[index]):
-                name = None if first or older is None else history.timeline.versions[older]
-                if not (older is None and ref.qualname.count(".") and asked != history.timeline.all):
-                    yield index, DatedChange(change, name, history.timeline.versions[index])
-        older = index
+    versions = history.timeline.versions
+    indices = list(within.indices())
+    pairs: list[tuple[int | None, int]] = [*pairwise(indices)]
+    if not member:
+        pairs = [*((None, first) for first in indices[:1]), *pairs]
+    for old, new in pairs:
+        for change in compare(states[old] if old is not None else None, states[new]):
+            first = change.kind is ChangeKind.SYMBOL_ADDED and not any(states[:new])
+            yield new, DatedChange(change, None if first or old is None else versions[old], versions[new])
