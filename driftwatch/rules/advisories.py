@@ -5,7 +5,7 @@ is a `ConfigError` that names the entry.
 
 An ``[[advisory]]`` is behaviour that drifts under an unchanged signature: a symbol, releases, what to say, evidence,
 and conditions over the call. All of its ``[[advisory.when]]`` must hold; each names a parameter and holds when any of
-what it lists does: ``omitted``, ``passed``, ``none``, ``equals``, ``differs``, ``by-position``. An
+what it lists does: ``omitted``, ``passed``, ``none``, ``equals``, ``differs``, ``by-position``, and ``unless``. An
 ``[[import-failure]]`` is what importing a module may raise other than ImportError.
 """
 
@@ -38,7 +38,8 @@ class Condition:
     """What must be known of a parameter's argument; any one of these is enough.
 
     `omitted`: nothing is passed. `passed`: something is. `by_position`: it is, by position. `equals`: a literal among
-    these. `differs`: a literal that is none of these.
+    these. `differs`: a literal that is none of these. `unless` is the other way round: it holds where the argument is
+    not known to be one of these.
     """
 
     parameter: str
@@ -47,6 +48,7 @@ class Condition:
     by_position: bool = False
     equals: tuple[Constant, ...] = ()
     differs: tuple[Constant, ...] = ()
+    unless: tuple[Constant, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ def _advisory(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Advis
 
 
 def _condition(entry: Mapping[str, Any], where: str) -> Condition:
-    _keys(entry, ("parameter", "equals", "differs", *_FLAGS), where)
+    _keys(entry, ("parameter", "equals", "differs", "unless", *_FLAGS), where)
     for flag in _FLAGS:
         if flag in entry and entry[flag] is not True:
             raise ConfigError(f"{where}: {flag} can only be true")
@@ -141,6 +143,7 @@ def _condition(entry: Mapping[str, Any], where: str) -> Condition:
         by_position="by-position" in entry,
         equals=none + _constants(entry, "equals", where),
         differs=_constants(entry, "differs", where),
+        unless=_constants(entry, "unless", where),
     )
     if len(entry) == 1:
         raise ConfigError(f"{where}: the condition on {condition.parameter!r} says nothing")

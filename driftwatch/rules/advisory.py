@@ -71,6 +71,11 @@ def _holds(condition: Condition, use: CallUse, part: Part, releases: ReleaseSet)
     if places and condition.by_position:
         return releases
     arguments += places
+    if condition.unless:
+        excepted = EMPTY
+        for argument in arguments:
+            excepted |= _known_among(argument, condition.unless)
+        return releases - excepted
     if not arguments:
         shape = part.shape
         known = not shape.open_keywords and not shape.open_positional and shape.firm == len(shape.positional)
@@ -92,6 +97,17 @@ def _among(argument: Argument, condition: Condition) -> ReleaseSet:
         if _in(value, condition.equals) or (condition.differs and not _in(value, condition.differs)):
             result |= releases
     return result
+
+
+def _known_among(argument: Argument, constants: tuple[Constant, ...]) -> ReleaseSet:
+    """Where the argument is certainly one of these literals."""
+    may, other = EMPTY, EMPTY
+    for releases, value in argument.values:
+        if not isinstance(value, Unknown) and _in(value, constants):
+            may |= releases
+        else:
+            other |= releases
+    return may - other if argument.certain else EMPTY
 
 
 def _in(value: Constant, constants: tuple[Constant, ...]) -> bool:

@@ -1,0 +1,232 @@
+"""Advisories: the data is validated in full, and each of FlashInfer's fires on one call and not on another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driftwatch.errors import ConfigError
+from driftwatch.findings import Finding
+from driftwatch.flow.uses import Argument, Constant, Unknown
+from driftwatch.rules import advisory
+from driftwatch.rules.advisories import Advisory, Condition, Knowledge, knowledge, load
+from driftwatch.rules.rule import Context
+from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.snapshot.store import load as load_history
+from driftwatch.targets.target import shipped_targets
+from tests.made_uses import ALL, KILN, call, passed, releases
+
+(TARGET,) = (t for t in shipped_targets() if t.module == "flashinfer.comm")
+FLASHINFER = load_history(TARGET.snapshots)
+ENTRY: dict[str, Any] = {
+    "id": "cracks",
+    "symbol": "kiln:cool",
+    "releases": ">=2.0",
+    "severity": "warning",
+    "message": "it cracks",
+    "hint": "do not",
+    "evidence": ["kiln#12"],
+    "when": [{"parameter": "slow", "equals": [False]}],
+}
+FAILURE: dict[str, Any] = {
+    "id": "thermometer",
+    "module": "kiln",
+    "exception": "RuntimeError",
+    "releases": "all",
+    "when": "cold",
+    "evidence": ["kiln#7"],
+}
+
+
+def read(**tables: Any) -> Knowledge:
+    return knowledge(tables, KILN.timeline, "data.toml")
+
+
+def test_the_data_is_read() -> None:
+    found = read(advisory=[ENTRY], **{"import-failure": [FAILURE]})
+    assert found.advisories[0].conditions == (Condition("slow", equals=(False,)),)
+    assert found.advisories[0].releases == releases(">=2")
+    assert found.import_failures[0].releases == ALL
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        ({"advisories": []}, "data.toml: unknown key 'advisories'"),
+        ({"advisory": {}}, "advisory must be an array of tables"),
+        ({"advisory": [{}]}, "an entry lacks the text 'id'"),
+        ({"advisory": [ENTRY, ENTRY]}, "there are two entries 'cracks'"),
+        ({"advisory": [{**ENTRY, "when": [{"parameter": "slow", "equal": 1}]}]}, "cracks: unknown key 'equal'"),
+        ({"advisory": [{**ENTRY, "when": [{"parameter": "slow"}]}]}, "the condition on 'slow' says nothing"),
+        ({"advisory": [{**ENTRY, "when": [{"parameter": "slow", "none": False}]}]}, "none can only be true"),
+        ({"advisory": [{**ENTRY, "when": [{"parameter": "slow", "equals": 1}]}]}, "equals must be a list"),
+        ({"advisory": [{**ENTRY, "severity": "bad"}]}, "severity 'bad' is none of error, warning, note"),
+        ({"advisory": [{**ENTRY, "releases": "new"}]}, "cracks: 'new' is not a version specifier"),
+        ({"advisory": [{**ENTRY, "evidence": []}]}, "evidence must be a list of at least one reference"),
+        ({"import-failure": [{**FAILURE, "exception": "ImportError"}]}, "is no exception of Python's other than"),
+        ({"import-failure": [{**FAILURE, "exception": "Oops"}]}, "is no exception of Python's other than"),
+    ],
+)
+def test_a_mistake_in_the_data_is_told(tables: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(**tables)
+    assert message in caught.value.message
+
+
+def test_a_target_without_data_knows_nothing(tmp_path: Path) -> None:
+    assert load(None, KILN.timeline) == load(tmp_path, KILN.timeline) == Knowledge()
+    (tmp_path / "advisories.toml").write_text("= 3")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load(tmp_path, KILN.timeline)
+
+
+def valued(*values: Constant, certain: bool = True) -> Argument:
+    return Argument(ALL, "slow", certain, tuple((ALL, value) for value in values))
+
+
+@pytest.mark.parametrize(
+    ("condition", "argument", "holds"),
+    [
+        (Condition("slow", equals=(False,)), valued(False), True),
+        (Condition("slow", equals=(False,)), valued(True), False),
+        (Condition("slow", equals=(False,)), valued(0), False),
+        (Condition("slow", equals=(False,)), valued(True, False), True),
+        (Condition("slow", equals=(False,)), valued(Unknown.UNKNOWN), False),
+        (Condition("slow", equals=(False,)), None, False),
+        (Condition("slow", equals=(None,)), valued(None), True),
+        (Condition("slow", differs=(False,)), valued(True), True),
+        (Condition("slow", differs=(False,)), valued(Unknown.UNKNOWN), False),
+        (Condition("slow", omitted=True), None, True),
+        (Condition("slow", omitted=True), valued(True), False),
+        (Condition("slow", omitted=True), valued(True, certain=False), False),
+        (Condition("slow", passed=True), valued(Unknown.UNKNOWN), True),
+        (Condition("slow", passed=True), None, False),
+        (Condition("slow", unless=(False,)), valued(False), False),
+        (Condition("slow", unless=(False,)), valued(True, False), True),
+        (Condition("slow", unless=(False,)), valued(Unknown.UNKNOWN), True),
+        (Condition("slow", unless=(False,)), None, True),
+    ],
+)
+def test_a_condition_holds_only_where_it_is_known_to(
+    condition: Condition, argument: Argument | None, holds: bool
+) -> None:
+    entry = Advisory("x", call("kiln:cool").callee, ALL, "m", "h", advisory.RULE.severity, ("e",), (condition,))
+    use = call("kiln:cool", None, keywords=(argument,) if argument else ())
+    found = list(advisory.RULE.check(use, Context(KILN, ALL, Knowledge((entry,)))))
+    assert [verdict.releases for verdict in found] == ([ALL] if holds else [])
+
+
+def test_what_is_passed_by_position_is_found_by_its_parameter() -> None:
+    entry = Advisory(
+        "x",
+        call("kiln:cool").callee,
+        ALL,
+        "m",
+        "h",
+        advisory.RULE.severity,
+        ("e",),
+        (Condition("slow", by_position=True),),
+    )
+    context = Context(KILN, ALL, Knowledge((entry,)))
+    assert len(list(advisory.RULE.check(call("kiln:cool", None, None), context))) == 1
+    assert list(advisory.RULE.check(call("kiln:cool", None, keywords=("slow",)), context)) == []
+    assert list(advisory.RULE.check(call("kiln:cool", passed(certain=False), None), context)) == []
+
+
+# -- FlashInfer's own ------------------------------------------------------------------------------------------------
+
+
+def test_every_entry_speaks_of_what_its_releases_have() -> None:
+    known = load(TARGET.data, FLASHINFER.timeline)
+    assert known.advisories and known.import_failures
+    for entry in known.advisories:
+        assert entry.releases and entry.releases <= FLASHINFER.present(entry.symbol), entry.id
+        for epoch in FLASHINFER.of(entry.symbol):
+            if epoch.releases.isdisjoint(entry.releases):
+                continue
+            assert epoch.symbol.signature is not None
+            parameters = {p.name for p in epoch.symbol.signature.parameters}
+            assert {c.parameter for c in entry.conditions} <= parameters, entry.id
+        assert all(link.startswith("https://github.com/") for link in entry.evidence)
+    for failure in known.import_failures:
+        assert failure.releases and failure.releases <= FLASHINFER.has_module(failure.module)
+
+
+def scanned(tmp_path: Path, source: str) -> list[Finding]:
+    (tmp_path / "app.py").write_text(source)
+    result = scan(ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("all",)))
+    return [finding for finding in result.findings if finding.code in ("DW401", "DW501")]
+
+
+def names(tmp_path: Path, source: str) -> dict[str, str]:
+    return {f.name: FLASHINFER.timeline.describe(f.releases) for f in scanned(tmp_path, source)}
+
+
+WORKSPACE = """\
+from flashinfer.comm import create_allreduce_fusion_workspace
+
+
+def make(group, backend, comm, n):
+    return create_allreduce_fusion_workspace({})
+"""
+MET = "workspace-meets-on-world"
+ALONE = "workspace-has-no-sub-group"
+UNASKED = "backend-chosen-unasked"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ('backend="trtllm", comm_backend=comm', {MET: "0.6.10.post1 to 0.6.14", ALONE: "0.6.10"}),
+        ("backend=backend, comm_backend=comm", {MET: "0.6.10.post1 to 0.6.14", ALONE: "0.6.10"}),
+        ('backend="trtllm", group=None', {MET: "0.6.10.post1 to 0.6.14"}),
+        ('backend="trtllm", comm_backend=comm, group=group', {ALONE: "0.6.10"}),
+        ('backend="trtllm", group=group', {}),
+        ('backend="mnnvl", comm_backend=comm', {}),
+        ("world_size=n, group=group", {UNASKED: "0.6.0 to 0.6.15.post1"}),
+        ('"auto", group=group', {UNASKED: "0.6.0 to 0.6.15.post1"}),
+        ("**backend", {}),
+    ],
+)
+def test_workspaces(tmp_path: Path, arguments: str, expected: dict[str, str]) -> None:
+    assert names(tmp_path, WORKSPACE.format(arguments)) == expected
+
+
+ONESHOT = """\
+import flashinfer.comm as comm
+
+
+def run(**rest):
+    return comm.trtllm_allreduce_fusion(use_oneshot={}, **rest)
+"""
+
+
+def test_oneshot(tmp_path: Path) -> None:
+    assert names(tmp_path, ONESHOT.format("None")) == {"oneshot-by-token-count": "0.2.9 to 0.4.1"}
+    assert names(tmp_path, ONESHOT.format("True")) == {}
+
+
+IMPORT = """\
+try:
+    import flashinfer.comm as comm
+except {}:
+    comm = None
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "expected"),
+    [
+        ("ImportError", "0.2.7.post1 to 0.6.13, 0.6.16 to 0.6.16.post3"),
+        ("(ImportError, AttributeError)", "0.2.7.post1 to 0.6.13, 0.6.16 to 0.6.16.post3"),
+        ("(ImportError, AssertionError, AttributeError)", "0.6.16 to 0.6.16.post3"),
+        ("(ImportError, AssertionError, AttributeError, TypeError)", None),
+        ("Exception", None),
+    ],
+)
+def test_imports(tmp_path: Path, guard: str, expected: str | None) -> None:
+    found = scanned(tmp_path, IMPORT.format(guard))
+    assert [FLASHINFER.timeline.describe(f.releases) for f in found] == ([expected] if expected else [])
+    assert all(f.severity.value == "warning" and f.code == "DW501" for f in found)
