@@ -182,7 +182,7 @@ class History:
             return [Ref.parse(base) for base in own if ":" in base]
 
         order = list(linearized(cls, bases))
-        return order, list(others)
+        return order, [*others, "object"]
 
     def _slices(self, cls: Ref, releases: ReleaseSet) -> Iterator[ReleaseSet]:
         """The asked set, cut so that the class and all its bases have the same facts within each part."""
