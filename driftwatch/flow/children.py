@@ -41,17 +41,23 @@ def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return known or tuple(f.name for f in fields(kind) if not f.name.startswith(_PASSED_OVER))
 
 
+@cache
+def _is_shown(kind: type[object]) -> bool:
+    # Asking once for each type: libcst's nodes are abstract classes, for which `isinstance` is slow.
+    return issubclass(kind, cst.CSTNode) and not issubclass(kind, _TRIVIA)
+
+
 def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """The nodes directly below one; white space and punctuation are passed over."""
     for name in _fields(type(node)):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            if not isinstance(value, _TRIVIA):
-                yield value
-        elif isinstance(value, (list, tuple)):
+        kind = type(value)
+        if kind is tuple or kind is list:
             for item in value:
-                if isinstance(item, cst.CSTNode) and not isinstance(item, _TRIVIA):
+                if _is_shown(type(item)):
                     yield item
+        elif _is_shown(kind):
+            yield value
 
 
 def walk(node: cst.CSTNode, skip: tuple[type[cst.CSTNode], ...] = ()) -> Iterator[cst.CSTNode]:

@@ -68,6 +68,25 @@ class Files:
                 found.append(path)
         return found
 
+    def importing(self, tail: str, names: Iterable[str]) -> list[str]:
+        """The files that seem to import one of these names from a module of this last name, or the module itself."""
+        encoded = tail.encode("utf-8", "surrogateescape")
+        word = re.escape(encoded)
+        wanted = [n.encode() for n in names]
+        anyone = rb"|".join(re.escape(n) for n in wanted)
+        of_module = re.compile(
+            rb"\bfrom\s+[\w.]*\b" + word + rb"\s+import\s+(?:\([^)]*?|[^\n(]*?)(?:\b(?:" + anyone + rb")\b|\*)"
+        )
+        module = re.compile(rb"\bimport\b[^\n(]*\b" + word + rb"\b|\bimport\s*\([^)]*\b" + word + rb"\b")
+        found: list[str] = []
+        for path in self.paths:
+            data = self.read(path)
+            if data is None or encoded not in data or not any(n in data for n in wanted):
+                continue
+            if of_module.search(data) or module.search(data):
+                found.append(path)
+        return found
+
     def _diagnose(self, path: str, line: int | None, message: str) -> None:
         self.diagnostics.setdefault((path, line), Diagnostic(path, line, message))
 
@@ -174,11 +193,21 @@ class Files:
         found = [
             path
             for path in self._by_tail.get(suffix.rpartition("/")[2], ())
-            if _stem(path) == suffix or _stem(path).endswith("/" + suffix)
+            if (_stem(path) == suffix or _stem(path).endswith("/" + suffix))
+            and self._is_import_root(_stem(path)[: -len(suffix)].rstrip("/"), importer)
         ]
         if len(found) <= 1:
             return found[0] if found else None
         return min(found, key=lambda path: _distance(path, suffix, importer))
+
+    def _is_import_root(self, root: str, importer: str) -> bool:
+        """Whether Python could have a folder on its path: none inside a package, but for a script's own folder."""
+        if not root:
+            return True
+        if root == importer.rpartition("/")[0]:
+            return True
+        parts = root.split("/")
+        return not any("/".join(parts[: i + 1]) + "/__init__.py" in self._absolute for i in range(len(parts)))
 
     def _file_of(self, base: str) -> str | None:
         for candidate in (f"{base}.py", f"{base}/__init__.py"):

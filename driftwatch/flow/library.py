@@ -7,6 +7,7 @@ not have becomes the exception that Python would raise.
 from __future__ import annotations
 
 import ast
+from functools import cache
 
 import libcst as cst
 
@@ -136,10 +137,13 @@ def _object(epoch: Epoch, ref: Ref) -> Atom:
 
 
 def _constant(symbol: Symbol) -> Atom:
-    if symbol.value is None:
-        return UNKNOWN
+    return UNKNOWN if symbol.value is None else _literal(symbol.value)
+
+
+@cache
+def _literal(text: str) -> Atom:
     try:
-        value = ast.literal_eval(symbol.value)
+        value = ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return UNKNOWN
     return Const(value) if value is None or isinstance(value, (bool, int, float, str)) else UNKNOWN

@@ -140,15 +140,12 @@ class _OneLibrary:
             searched.update((path, n) for n in names)
             if not names:
                 continue
-            for candidate in self.files.search([tail.encode("utf-8", "surrogateescape")]):
+            for candidate in self.files.importing(tail, names):
                 if candidate not in self.analysed and candidate not in found and self._imports(candidate, module, names):
                     found[candidate] = None
         return sorted(found)
 
     def _imports(self, path: str, source: ModuleCode, names: set[str]) -> bool:
-        data = self.files.read(path)
-        if data is None or not any(n.encode() in data for n in names):
-            return False
         module = self.files.module(path)
         if module is None or module.survey is None:
             return False

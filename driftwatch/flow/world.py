@@ -452,7 +452,7 @@ class World:
         """Analyse a function as anyone may call it."""
         reach = function.reach & self._open(function)
         if reach and function not in self._active:
-            self._analyse(function, reach, records=True)
+            function.summary = self._analyse(function, reach, records=True)
 
     def constructor_completes(self, code: ClassCode, constructor: FunctionCode) -> ReleaseSet:
         """The releases in which an instance can be made."""
