@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 import driftwatch
+from driftwatch.config import discover
+from driftwatch.rules import RULES
+from driftwatch.targets.target import Target
 from tests.conftest import ROOT
 
 WORKFLOWS = [*sorted((ROOT / ".github" / "workflows").glob("*.yml")), ROOT / "action.yml"]
@@ -91,6 +94,19 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert re.search(
         rf"(?m)^## \[{re.escape(driftwatch.__version__)}\] - (\d{{4}}-\d\d-\d\d|unreleased)$", changelog, re.MULTILINE
     )
+
+
+def test_the_readme_lists_every_rule() -> None:
+    listed = re.findall(r"(?m)^\| (DW\d+) \| ([\w-]+) \| (.+) \|$", text_of(ROOT / "README.md"))
+    assert listed == [(rule.code, rule.name, rule.summary) for rule in RULES]
+
+
+def test_the_readmes_configuration_is_valid(tmp_path: Path) -> None:
+    (block,) = re.findall(r"(?s)```toml\n(.*?)```", text_of(ROOT / "README.md"))
+    (tmp_path / "pyproject.toml").write_text(block, encoding="utf-8")
+    config = discover(tmp_path)
+    assert config.against == ("flashinfer-python>=0.6.0",)
+    assert [Target.from_config(table, tmp_path).distribution for table in config.targets] == ["some-library"]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
