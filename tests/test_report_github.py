@@ -8,11 +8,13 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from driftwatch.findings import Severity
 from driftwatch.flow.uses import Location
+from driftwatch.releases import EMPTY
 from driftwatch.report import render
 from driftwatch.report.github import command
 from driftwatch.report.options import RenderOptions
-from tests.report_sample import HOSTILE, REPORT, SILENT
+from tests.report_sample import HOSTILE, REPORT, SILENT, TIMELINE
 
 COMMAND = re.compile(r"^::(?P<name>[a-z]+) (?P<properties>.*?)::(?P<data>.*)$")
 
@@ -51,6 +53,15 @@ def test_one_each_the_silent_errors_first() -> None:
         "SILENT: the `except Exception as error` at line 10 takes the TypeError and the program goes on without it.",
         SILENT.hint,
     ]
+
+
+def test_what_is_outside_the_range_comes_last_and_says_so() -> None:
+    note = replace(
+        SILENT, severity=Severity.NOTE, releases=EMPTY, beyond=TIMELINE.set_of(["0.5.0"]), message="x in 0.5.0"
+    )
+    report = replace(REPORT, findings=(note, *REPORT.findings), diagnostics=())
+    lines = [line for line in render("github", report, RenderOptions()).splitlines() if line.startswith("::")]
+    assert parse(lines[-1])[2].splitlines()[:2] == ["x in 0.5.0", "Outside the checked range."]
 
 
 def test_what_was_not_analysed_is_told_at_its_line() -> None:

@@ -159,10 +159,20 @@ def test_a_note_beyond_the_range_is_one_line() -> None:
     note = finding(
         severity=Severity.NOTE, releases=EMPTY, beyond=TIMELINE.set_of(["0.5.0"]), message="`f` takes no `g` in 0.5.0"
     )
-    assert text(replace(REPORT, findings=(note,))).splitlines()[0] == (
-        "pkg/fusion.py:9:30: note DW101 unknown-keyword: `f` takes no `g` in 0.5.0; outside the checked range; "
-        "SILENT there"
-    )
+    assert text(replace(REPORT, findings=(note,))).splitlines()[:2] == [
+        "what a downgrade would break:",
+        "pkg/fusion.py:9:30: note DW101 unknown-keyword: `f` takes no `g` in 0.5.0; SILENT there",
+    ]
+
+
+def test_an_upgrade_and_a_downgrade_are_told_apart() -> None:
+    target = replace(REPORT.targets[0], checked=TIMELINE.set_of(["0.6.1"]), compatible=EMPTY, degraded=EMPTY)
+    upgrade = finding(severity=Severity.NOTE, releases=EMPTY, beyond=TIMELINE.set_of(["0.6.0", "0.7.1"]))
+    downgrade = replace(upgrade, beyond=TIMELINE.set_of(["0.5.0"]), parameter="other")
+    lines = text(replace(REPORT, targets=(target,), findings=(downgrade, upgrade))).splitlines()
+    assert lines.index("what an upgrade would break:") < lines.index("what a downgrade would break:")
+    assert "  upgrade       breaks with 0.7.1" in lines
+    assert "  downgrade     breaks with 0.5.0 to 0.6.0, 2 releases" in lines
 
 
 def test_ranges() -> None:

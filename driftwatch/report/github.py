@@ -12,7 +12,7 @@ from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import count, outcome, ranges, where
+from driftwatch.report.phrases import count, newer, outcome, ranges, where
 from driftwatch.report.safe import safe, safe_character
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -20,7 +20,7 @@ _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
 def render(report: Report, options: RenderOptions) -> str:
-    ordered = sorted(report.findings, key=lambda f: (_RANK[f.severity], f.outcome is not Outcome.SILENT))
+    ordered = sorted(report.findings, key=lambda finding: _urgency(report, finding))
     lines = [_annotation(report, finding) for finding in ordered]
     for item in report.diagnostics:
         place = {"file": _file(report, item.path), "line": item.line, "title": "driftwatch: not analysed in full"}
@@ -41,6 +41,17 @@ def render(report: Report, options: RenderOptions) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def _urgency(report: Report, finding: Finding) -> tuple[int, bool, bool, bool]:
+    """Errors first, the silent ones before others; what only an upgrade, and then a downgrade, would break last."""
+    checked = report.target(finding.distribution).checked
+    return (
+        _RANK[finding.severity],
+        not finding.releases,
+        not finding.releases and not newer(checked, finding.beyond),
+        finding.outcome is not Outcome.SILENT,
+    )
+
+
 def _annotation(report: Report, finding: Finding) -> str:
     place = finding.location
     timeline = report.target(finding.distribution).timeline
@@ -57,6 +68,8 @@ def _annotation(report: Report, finding: Finding) -> str:
         properties["endColumn"] = place.end_column
     parts = [finding.message]
     parts += [f"{part[0].upper()}{part[1:]}." for part in where(timeline, finding)]
+    if not finding.releases and len(parts) == 1:
+        parts.append("Outside the checked range.")
     said = outcome(finding, report.source, report.shown)
     if said is not None:
         parts.append(f"{said[0].upper()}{said[1:]}.")

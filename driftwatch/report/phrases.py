@@ -43,10 +43,14 @@ def where(timeline: Timeline, finding: Finding) -> tuple[str, ...]:
     said: list[str] = []
     if finding.releases and timeline.describe(finding.releases) not in finding.message:
         said.append(f"in {ranges(timeline, finding.releases)}")
-    if finding.beyond:
-        known = not finding.releases and timeline.describe(finding.beyond) in finding.message
-        said.append(f"outside the checked range{'' if known else f' in {ranges(timeline, finding.beyond)}'}")
+    if finding.beyond and (finding.releases or timeline.describe(finding.beyond) not in finding.message):
+        said.append(f"outside the checked range in {ranges(timeline, finding.beyond)}")
     return tuple(said)
+
+
+def newer(checked: ReleaseSet, releases: ReleaseSet) -> ReleaseSet:
+    """Those of the releases that come after every checked one: what an upgrade leads to."""
+    return releases - ReleaseSet((1 << checked.mask.bit_length()) - 1)
 
 
 def exception(finding: Finding, source: Source) -> str:

@@ -14,7 +14,7 @@ from driftwatch.flow.uses import Outcome
 from driftwatch.report.excerpt import excerpt
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import count, outcome, ranges, where
+from driftwatch.report.phrases import count, newer, outcome, ranges, where
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Span, compose, plain
 
@@ -27,7 +27,7 @@ def render(report: Report, options: RenderOptions) -> str:
     for group in _groups(f for f in report.findings if f.severity is not Severity.NOTE):
         lines.extend(_problem(report, group, options))
         lines.append(_BLANK)
-    sections = [_notes(report), _diagnostics(report), _idle(report)]
+    sections = [*_notes(report), _diagnostics(report), _idle(report)]
     if options.unresolved:
         sections.append(_unresolved(report))
     for section in sections:
@@ -77,7 +77,8 @@ def _problem(report: Report, group: list[Finding], options: RenderOptions) -> It
     if said is not None:
         yield _fact("then", said, "silent" if silent else "")
     if finding.beyond:
-        yield _fact("beyond", f"also breaks outside the checked range: {ranges(timeline, finding.beyond)}", "dim")
+        also = "also" if finding.outcome is None else "also breaks"
+        yield _fact("beyond", f"{also} outside the checked range: {ranges(timeline, finding.beyond)}", "dim")
     if finding.hint:
         yield _fact("help", safe(finding.hint))
     others = group[1:]
@@ -93,29 +94,45 @@ def _fact(label: str, text: str, style: str = "") -> Hanging:
     return Hanging((Span("  = ", "frame"), Span(f"{label:<7}", "code")), body)
 
 
-def _notes(report: Report) -> list[Line | Hanging]:
-    lines: list[Line | Hanging] = []
+def _notes(report: Report) -> list[list[Line | Hanging]]:
+    """The notes in sections, each note on one line: what holds in the range, then what another release would cost."""
+    here: list[Line | Hanging] = []
+    upgrade: list[Line | Hanging] = []
+    downgrade: list[Line | Hanging] = []
     for group in _groups(f for f in report.findings if f.severity is Severity.NOTE):
         finding = group[0]
-        timeline = report.target(finding.distribution).timeline
-        said = outcome(finding, report.source, report.shown) if finding.outcome is Outcome.GUARDED else None
-        parts = [safe(finding.message), *where(timeline, finding)]
-        if said:
-            parts.append(said)
-        elif finding.outcome is Outcome.SILENT:
-            parts.append("SILENT there")
-        if len(group) > 1:
-            places = ", ".join(_place(report, other) for other in group[1 : 1 + _MOST_PLACES])
-            more = f" and {len(group) - 1 - _MOST_PLACES} more" if len(group) > 1 + _MOST_PLACES else ""
-            parts.append(f"also at {places}{more}")
-        head = (
-            Span(_place(report, finding), "path"),
-            Span(": "),
-            Span("note", "note"),
-            Span(f" {finding.code} ", "code"),
-        )
-        lines.append(Hanging((*head, Span(f"{finding.name}: ")), (Span("; ".join(parts)),)))
-    return lines
+        target = report.target(finding.distribution)
+        if finding.releases:
+            here.append(_note(report, group))
+        elif newer(target.checked, finding.beyond):
+            upgrade.append(_note(report, group))
+        else:
+            downgrade.append(_note(report, group))
+    sections = []
+    for title, lines in (
+        ("", here),
+        ("what an upgrade would break:", upgrade),
+        ("what a downgrade would break:", downgrade),
+    ):
+        if lines:
+            sections.append([(Span(title, "heading"),), *lines] if title else lines)
+    return sections
+
+
+def _note(report: Report, group: list[Finding]) -> Hanging:
+    finding = group[0]
+    timeline = report.target(finding.distribution).timeline
+    parts = [safe(finding.message), *where(timeline, finding)]
+    if finding.outcome is Outcome.GUARDED:
+        parts.append(outcome(finding, report.source, report.shown) or "")
+    elif finding.outcome is Outcome.SILENT:
+        parts.append("SILENT there")
+    if len(group) > 1:
+        places = ", ".join(_place(report, other) for other in group[1 : 1 + _MOST_PLACES])
+        more = f" and {len(group) - 1 - _MOST_PLACES} more" if len(group) > 1 + _MOST_PLACES else ""
+        parts.append(f"also at {places}{more}")
+    head = (Span(_place(report, finding), "path"), Span(": "), Span("note", "note"), Span(f" {finding.code} ", "code"))
+    return Hanging((*head, Span(f"{finding.name}: ")), (Span("; ".join(parts)),))
 
 
 def _place(report: Report, finding: Finding) -> str:
@@ -177,9 +194,11 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Line | Hanging]:
         said = (Span(ranges(timeline, releases)),) if releases else (Span("none", "dim"),)
         yield Hanging((Span(f"  {label:<14}", style if releases else "dim"),), said)
     beyond = report.beyond(target.distribution)
-    if beyond:
-        said = (Span(f"outside the checked range, also breaks with {ranges(timeline, beyond)}", "dim"),)
-        yield Hanging((Span(f"  {'':<14}"),), said)
+    later = newer(target.checked, beyond)
+    for label, releases in (("upgrade", later), ("downgrade", beyond - later)):
+        if releases:
+            said = (Span(f"breaks with {ranges(timeline, releases)}", "dim"),)
+            yield Hanging((Span(f"  {label:<14}", "dim"),), said)
 
 
 def summary(report: Report) -> str:
