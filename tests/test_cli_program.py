@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 import driftwatch
+from driftwatch.cli.scan import FROM_INDEX
 from driftwatch.rules import RULES
+from driftwatch.snapshot.fetch import SCHEME
 from tests.cli_process import run, surroundings
 
 CRASH = (
@@ -170,6 +172,22 @@ def children() -> float:
     """CPU seconds of the processes that have ended so far."""
     times = os.times()
     return times.children_user + times.children_system
+
+
+def test_a_local_scan_imports_nothing_that_fetches(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("")
+    code = (
+        "import os, sys\nfrom driftwatch.cli.program import execute\nexecute(['scan'], {})\n"
+        "sys.stderr.write(repr(sorted({'requests', 'pypi_simple', 'griffe', 'torch'} & set(sys.modules))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=surroundings(), capture_output=True, text=True, check=True
+    )
+    assert done.stderr == "[]"
+
+
+def test_the_scheme_of_the_index_is_known_everywhere() -> None:
+    assert FROM_INDEX == SCHEME
 
 
 def test_starting_imports_nothing_heavy() -> None:

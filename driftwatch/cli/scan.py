@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from driftwatch.report.model import Report
     from driftwatch.scan import ScanResult
 
+FROM_INDEX = "pypi:"
+"""Begins an input that is fetched; known here too, so that a local scan imports nothing that fetches."""
+
 
 @click.command(
     "scan",
@@ -126,9 +129,8 @@ def _resolve(inputs: tuple[str, ...], config_file: Path | None, shown: Activity)
     """
     from driftwatch.config import Config
     from driftwatch.scan import config_for
-    from driftwatch.snapshot.fetch import fetch_project, is_project_spec
 
-    local = tuple(Path(text) for text in inputs if not is_project_spec(text))
+    local = tuple(Path(text) for text in inputs if not text.startswith(FROM_INDEX))
     if config_file is not None:
         config = configuration(config_file)
     elif local:
@@ -138,7 +140,9 @@ def _resolve(inputs: tuple[str, ...], config_file: Path | None, shown: Activity)
         config = Config(path=nearest.path, targets=nearest.targets)
     paths: list[Path] = []
     for text in inputs:
-        if is_project_spec(text):
+        if text.startswith(FROM_INDEX):
+            from driftwatch.snapshot.fetch import fetch_project
+
             shown.title(f"fetching {text}")
             paths.append(fetch_project(text).path)
         else:
