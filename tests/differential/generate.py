@@ -137,7 +137,7 @@ class Generator(Calls):
             return [f"from {module} import {name}", f"return {name}"]
         if form == 1:
             return ["try:", f"    from {module} import {name}", *self._except_import(), f"return {name}"]
-        if form == 2:
+        if form == 2 and module not in self.menu.hidden:
             return [f"import {module} as found", f"return found.{name}"]
         if form == 3:
             self.need("import importlib")
@@ -151,7 +151,8 @@ class Generator(Calls):
             missing = self.rng.choice(self.menu.modules)
             return [f"import {missing}", "return None"]
         if form == 6 and self.menu.modules:
-            missing = self.rng.choice(self.menu.modules)
+            # Below a package that is missing itself, find_spec raises instead of answering.
+            missing = self.rng.choice([m for m in self.menu.modules if m.rpartition(".")[0] == self.menu.module])
             self.need("import importlib.util")
             test = f'importlib.util.find_spec("{missing}") is not None'
             return self._if(test, [f"import {missing} as part", "return part"])
@@ -203,7 +204,7 @@ class Generator(Calls):
             self.need(f"from {self.name}_helper import {bound}")
             return made(bound, guard=f"{bound} is not None")
         if ref.module != self.menu.module:
-            if form % 2:
+            if form % 2 and ref.module not in self.menu.hidden:
                 return made(f"part.{name}", f"import {ref.module} as part")
             return made("found", f"from {ref.module} import {name} as found")
         if form == 6:

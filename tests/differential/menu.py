@@ -53,7 +53,9 @@ class Maker:
 @dataclass(frozen=True)
 class Menu:
     """The choices. `names` are attributes of modules (`members` of classes) that only some releases have;
-    `abstract` are classes with the methods that some release asks of those below them."""
+    `abstract` are classes with the methods that some release asks of those below them. `hidden` are modules that share
+    their name with an object of their package: what ``import package.name as x`` binds then depends on when upstream
+    binds the object, which no snapshot records."""
 
     top: str
     module: str
@@ -66,6 +68,7 @@ class Menu:
     makers: tuple[Maker, ...]
     members: tuple[tuple[Ref, str], ...]
     abstract: tuple[tuple[Ref, tuple[str, ...]], ...]
+    hidden: frozenset[str]
 
     @classmethod
     def of(cls, history: History) -> Menu:
@@ -111,6 +114,7 @@ class Menu:
             tuple(makers),
             tuple(members),
             tuple(abstract),
+            frozenset(m for m in every if history.of(Ref(*m.rpartition(".")[::2]))),
         )
 
 
