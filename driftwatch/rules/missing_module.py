@@ -18,6 +18,8 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
     module = _module(use, context)
     if module is None or not in_scope(history, module):
         return
+    if isinstance(use, ImportUse) and module == use.module and not use.first:
+        return  # the first name of the statement has asked for the module already
     if isinstance(use, ImportUse) and not use.first and module == use.module:
         return  # the module is imported once, whatever the number of names
     present = history.has_module(module)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from driftwatch.findings import RELEASES, Severity, Verdict
-from driftwatch.flow.uses import ImportUse, Use
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.flow.uses import ImportUse, Outcome, Use
+from driftwatch.releases import union
 from driftwatch.rules.advisories import ImportFailure
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.wording import code
@@ -18,26 +18,28 @@ _HEADING = Heading("DW501", "narrow-import-guard", Severity.WARNING)
 def check(use: Use, context: Context) -> Iterator[Verdict]:
     if not isinstance(use, ImportUse) or use.survives is None or use.catch.path is None:
         return
-    found: dict[tuple[str, str], ReleaseSet] = {}
-    for failure in context.knowledge.import_failures:
-        if _imports(use, failure) and failure.exception not in use.survives:
-            key = failure.exception, failure.when
-            found[key] = found.get(key, EMPTY) | (failure.releases & use.releases)
-    exceptions = tuple(dict.fromkeys(exception for (exception, _), releases in found.items() if releases))
-    if not exceptions:
+    if use.catch.outcome is Outcome.RAISES:
+        return  # what raises again does not do without the library
+    found = [
+        (failure, failure.releases & use.releases)
+        for failure in context.knowledge.import_failures
+        if _imports(use, failure) and failure.exception not in use.survives
+    ]
+    found = [(failure, releases) for failure, releases in found if releases]
+    # One guard is one finding, however many imports it stands round: the first that fails ends them all.
+    if not found or not context.first_time((_HEADING.code, use.location.path, use.catch, found[0][0].module)):
         return
-    releases = EMPTY
-    for here in found.values():
-        releases |= here
+    told = [(failure, releases) for failure, releases in found if not releases.isdisjoint(context.checked)] or found
     describe = context.history.timeline.describe
-    when = "; ".join(f"{exception} {why} ({describe(here)})" for (exception, why), here in found.items() if here)
-    guard = code(use.catch.handles) if use.catch.handles else "this guard"
+    known = "; ".join(f"{failure.exception} {failure.when} ({describe(releases)})" for failure, releases in told)
+    guard = f"a guard for {code(use.catch.handles)}" if use.catch.handles else "this guard"
     yield _HEADING.verdict(
         use,
         use.module,
-        releases,
-        f"importing `{use.module}` may raise {code(exceptions)} in {RELEASES}, which {guard} does not take",
-        f"catch Exception round this import, and record why it failed. Known: {when}",
+        union([releases for _, releases in found]),
+        f"importing `{use.module}` may raise {code(dict.fromkeys(f.exception for f, _ in told))} in {RELEASES}, "
+        f"and {guard} does not take that",
+        f"catch Exception round this import alone, and record the reason; known: {known}",
         raises=False,
     )
 

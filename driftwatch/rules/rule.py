@@ -24,12 +24,20 @@ class Context:
     checked: ReleaseSet
     knowledge: Knowledge = field(default_factory=Knowledge)
     _last: tuple[CallUse, tuple[Part, ...]] | None = field(default=None, repr=False)
+    _told: set[object] = field(default_factory=set, repr=False)
 
     def parts(self, use: CallUse) -> tuple[Part, ...]:
         """The call in every release, worked out once for all the rules about calls."""
         if self._last is None or self._last[0] is not use:
             self._last = (use, parts(use, self.history))
         return self._last[1]
+
+    def first_time(self, what: object) -> bool:
+        """Whether this has not been asked before: for what is worth telling once, and holds of several uses."""
+        if what in self._told:
+            return False
+        self._told.add(what)
+        return True
 
 
 @dataclass(frozen=True, slots=True)

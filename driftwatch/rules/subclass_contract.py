@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import MethodDefinition, SubclassUse, Use
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.rules.binding import Shape, bind
 from driftwatch.rules.classes import is_abstract
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
@@ -21,40 +21,39 @@ _HEADING = Heading("DW302", "subclass-contract", Severity.ERROR)
 def check(use: Use, context: Context) -> Iterator[Verdict]:
     if not isinstance(use, SubclassUse):
         return
-    yield from _missing_methods(use, context.history)
+    yield from _missing_methods(use, context)
     yield from _misfits(use, context.history)
 
 
-def _missing_methods(use: SubclassUse, history: History) -> Iterator[Verdict]:
+def _missing_methods(use: SubclassUse, context: Context) -> Iterator[Verdict]:
     """Abstract methods that the class does not define: constructing it raises TypeError."""
     if use.open or use.abstract:
         return
+    history = context.history
     defined = {method.name for method in use.methods} | set(use.names)
-    lacking: dict[tuple[str, ...], ReleaseSet] = {}
+    lacking: dict[str, ReleaseSet] = {}
     for i in (use.releases & history.present(use.base)).indices():
         one = ReleaseSet(1 << i)
-        missing = tuple(sorted(_abstract_methods(use, history, one) - defined))
-        if missing:
-            lacking[missing] = lacking.get(missing, EMPTY) | one
-    broken = EMPTY
-    for releases in lacking.values():
-        broken |= releases
+        for name in sorted(_abstract_methods(use, history, one) - defined):
+            lacking[name] = lacking.get(name, EMPTY) | one
+    if not lacking:
+        return
+    broken = union(list(lacking.values()))
+    told = [name for name, releases in lacking.items() if not releases.isdisjoint(context.checked)] or list(lacking)
     works = history.present(use.base) - broken
-    for missing, releases in lacking.items():
-        verdict = _HEADING.verdict(
-            use,
-            use.base.dotted,
-            releases,
-            f"`{use.class_name}` cannot be constructed in {RELEASES}: `{use.base.qualname}` has the abstract "
-            f"{'method' if len(missing) == 1 else 'methods'} {code(missing)} there",
-            f"define {'it' if len(missing) == 1 else 'them'}"
-            + (f"; {needs(history, works)} as it is" if works else ""),
-        )
-        for place in use.instantiated:
-            yield replace(verdict, location=place)
-        if not use.instantiated:
-            # Nobody is seen to construct it; a class in between may well be incomplete.
-            yield replace(verdict, severity=Severity.NOTE, catch=None)
+    verdict = _HEADING.verdict(
+        use,
+        use.base.dotted,
+        broken,
+        f"`{use.class_name}` cannot be constructed in {RELEASES}: it lacks {code(told)}, "
+        f"which `{use.base.qualname}` declares abstract",
+        f"define {'it' if len(told) == 1 else 'them'}" + (f"; {needs(history, works)} as it is" if works else ""),
+    )
+    for place in use.instantiated:
+        yield replace(verdict, location=place.location, releases=broken & place.releases, catch=place.catch)
+    if not use.instantiated:
+        # Nobody is seen to construct it; a class in between may well be incomplete.
+        yield replace(verdict, severity=Severity.NOTE, catch=None)
 
 
 def _abstract_methods(use: SubclassUse, history: History, release: ReleaseSet) -> set[str]:
