@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import CallUse, Use
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.rules.binding import Fault
 from driftwatch.rules.calls import Part
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
@@ -68,9 +68,10 @@ def _shifted(use: CallUse, parts: tuple[Part, ...], context: Context) -> Iterato
                 key = (i, position, lands, wanted)
                 moved[key] = moved.get(key, EMPTY) | part.releases
                 break
-    newest = context.history.timeline.describe(reference.releases & context.checked or reference.releases)
     for (i, position, lands, wanted), releases in moved.items():
         argument = use.positional[i]
+        agreeing = union([part.releases for part in parts if part.bound.places[position : position + 1] == (wanted,)])
+        newest = context.history.timeline.describe(agreeing & context.checked or agreeing)
         yield _HEADING.verdict(
             use,
             use.callee.dotted,
