@@ -7,12 +7,15 @@ is never passed: that was settled when the adapter was bound.
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from driftwatch.adapter.runtime import Adapter
 from driftwatch.targets.flashinfer_comm.gates import PAIR, Interface, Request
+from driftwatch.targets.flashinfer_comm.vote import Meeting
 
 if TYPE_CHECKING:
     import torch
@@ -21,34 +24,30 @@ _ALLREDUCE, _ALLREDUCE_RESIDUAL_RMSNORM = "kAllReduce", "kARResidualRMSNorm"
 
 
 def make_backend(
-    adapter: Adapter, interface: Interface, request: Request, group: Any, meeting: Any, rank: int, size: int
+    adapter: Adapter, interface: Interface, request: Request, group: Any, meeting: Meeting
 ) -> UnifiedKernels | PairKernels:
-    """Create the workspace. `meeting` is a CPU group of the same ranks, whose waits are bounded."""
+    """Create the workspace of a group whose ranks are in a meeting."""
     kind = PairKernels if interface.kind == PAIR else UnifiedKernels
-    return kind(adapter, interface, request, group, meeting, rank, size)
+    return kind(adapter, interface, request, group, meeting)
 
 
 class UnifiedKernels:
     """`create_allreduce_fusion_workspace` and `allreduce_fusion`."""
 
-    def __init__(
-        self, adapter: Adapter, interface: Interface, request: Request, group: Any, meeting: Any, rank: int, size: int
-    ) -> None:
+    def __init__(self, adapter: Adapter, interface: Interface, request: Request, group: Any, meeting: Meeting) -> None:
         import torch
 
         create, run = adapter.bindings["create_allreduce_fusion_workspace"], adapter.bindings["allreduce_fusion"]
         assert create.target is not None and run.target is not None
-        # Handles go through the meeting group, whose waits end, unless the build meets through torch's own symmetric
-        # memory: that wants the group of the devices.
-        bound_to = meeting if interface.meets_on == "comm_backend" else group
+        size = len(meeting.ranks)
         arguments: dict[str, Any] = {
             "backend": request.backend,
             "world_size": size,
-            "rank": rank,
+            "rank": meeting.rank,
             "max_token_num": request.max_token_num,
             "hidden_dim": request.hidden_dim,
             "dtype": getattr(torch, request.dtype),
-            "comm_backend": _comm_backend(adapter, bound_to),
+            "comm_backend": _comm_backend(adapter, group, meeting),
         }
         if create.takes("group"):
             arguments["group"] = group
@@ -108,9 +107,7 @@ class PairKernels:
 
     takes_weight_bias = False
 
-    def __init__(
-        self, adapter: Adapter, interface: Interface, request: Request, group: Any, meeting: Any, rank: int, size: int
-    ) -> None:
+    def __init__(self, adapter: Adapter, interface: Interface, request: Request, group: Any, meeting: Meeting) -> None:
         create = adapter.bindings["trtllm_create_ipc_workspace_for_all_reduce_fusion"].target
         destroy = adapter.bindings["trtllm_destroy_ipc_workspace_for_all_reduce_fusion"].target
         run = adapter.bindings["trtllm_allreduce_fusion"].target
@@ -119,18 +116,24 @@ class PairKernels:
         self._destroy: Callable[..., Any] = destroy
         patterns = adapter.attribute("AllReduceFusionPattern")
         self._plain, self._norm = getattr(patterns, _ALLREDUCE), getattr(patterns, _ALLREDUCE_RESIDUAL_RMSNORM)
-        self._request, self._rank, self._size, self._meeting = request, rank, size, meeting
+        self._request, self._rank, self._size = request, meeting.rank, len(meeting.ranks)
         rows = adapter.target["oneshot"]
         self._limit = next((r["tokens"] for r in rows if adapter.installed.release in r["releases"]), None)
+        # Its functions wait in collectives of a group: one on the CPU, of these ranks alone, whose waits are bounded.
+        self._group = _cpu_group(meeting)
         # No metadata is asked for: it would change what is returned, and the sizes are checked before every call.
-        self._handles, self._pointers = create(
-            tp_rank=rank,
-            tp_size=size,
-            max_token_num=request.max_token_num,
-            hidden_dim=request.hidden_dim,
-            use_fp32_lamport=request.dtype == "float32",
-            group=meeting,
-        )
+        try:
+            self._handles, self._pointers = create(
+                tp_rank=self._rank,
+                tp_size=self._size,
+                max_token_num=request.max_token_num,
+                hidden_dim=request.hidden_dim,
+                use_fp32_lamport=request.dtype == "float32",
+                group=self._group,
+            )
+        except Exception:
+            _abandon_group(meeting)
+            raise
 
     def norm(
         self, x: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, eps: float, weight_bias: float
@@ -148,7 +151,7 @@ class PairKernels:
         return out
 
     def destroy(self) -> None:
-        self._destroy(self._handles, group=self._meeting)
+        self._destroy(self._handles, group=self._group)
 
     def _call(self, x: torch.Tensor, pattern: Any, **arguments: Any) -> None:
         tokens = x.shape[0]
@@ -189,19 +192,46 @@ class PairKernels:
         return None if self._limit is None else tokens <= self._limit
 
 
-def _comm_backend(adapter: Adapter, group: Any) -> Any:
-    """A TorchDistBackend over a group, whose broadcast takes its root within the group.
+def _comm_backend(adapter: Adapter, group: Any, meeting: Meeting) -> Any:
+    """A TorchDistBackend of the group whose ranks talk through their meeting.
 
-    Up to 0.6.13 the library passes that root on as a global rank, so that a group without rank 0 cannot broadcast.
+    The library exchanges handles and waits through it. So its waits end, also when another rank has failed; and its
+    broadcast takes the root within the group, which the library's own, up to 0.6.13, mistakes for a global rank.
     """
-    import torch.distributed as dist
-
     base: Any = importlib.import_module(f"{adapter.installed.module_name}.mnnvl").TorchDistBackend
 
-    class GroupBackend(base):  # type: ignore[misc]
-        def bcast(self, data: Any, root: int) -> Any:
-            box = [data]
-            dist.broadcast_object_list(box, src=dist.get_global_rank(group, root), group=group)
-            return box[0]
+    class MeetingBackend(base):  # type: ignore[misc]
+        def allgather(self, data: Any) -> list[Any]:
+            return meeting.gather(data)
 
-    return GroupBackend(group=group)
+        def bcast(self, data: Any, root: int) -> Any:
+            return meeting.gather(data if meeting.rank == root else None)[root]
+
+        def barrier(self) -> None:
+            meeting.gather(None)
+
+    return MeetingBackend(group=group)
+
+
+_cpu_groups: dict[tuple[int, ...], Any] = {}
+"""Groups made here, by their ranks. torch names such a group by its ranks, so a second one could not be told apart."""
+
+
+def _cpu_group(meeting: Meeting) -> Any:
+    """A gloo group of these ranks, for which no other rank has to do anything."""
+    import torch.distributed as dist
+
+    if meeting.ranks not in _cpu_groups:
+        seconds = datetime.timedelta(seconds=meeting.timeout)
+        _cpu_groups[meeting.ranks] = dist.new_group(
+            list(meeting.ranks), timeout=seconds, backend="gloo", use_local_synchronization=True
+        )
+    return _cpu_groups[meeting.ranks]
+
+
+def _abandon_group(meeting: Meeting) -> None:
+    """Leave the group for good: those who wait in it for this rank are told by the closed connection."""
+    import torch.distributed as dist
+
+    with contextlib.suppress(Exception):  # WORLD may have gone before it
+        dist.destroy_process_group(_cpu_groups.pop(meeting.ranks))

@@ -7,8 +7,6 @@ every rank. It is a custom op of torch, so compilers and graph captures take it 
 
 from __future__ import annotations
 
-import contextlib
-import datetime
 import logging
 import os
 import re
@@ -34,7 +32,7 @@ from driftwatch.targets.flashinfer_comm.gates import (
     probe_machine,
 )
 from driftwatch.targets.flashinfer_comm.reference import reference_add_rmsnorm, reference_allreduce
-from driftwatch.targets.flashinfer_comm.vote import Ballots, VoteFailed
+from driftwatch.targets.flashinfer_comm.vote import Meeting, VoteFailed
 
 if TYPE_CHECKING:
     import torch
@@ -87,13 +85,13 @@ class FusedAllReduce:
         self.calls = {"fused": 0, "reference": 0, "captured": 0}
         self.reference_because: dict[str, int] = {}
         self._kernels: UnifiedKernels | PairKernels | None = None
-        self._meeting: Any = None
         self.rank, self.world_size, self.ranks = _place(group)
         if self.world_size == 1:
             if fault:
                 raise ValueError(fault)
-            unmet = f"rank {self.rank} requires the fused allreduce, and {_ALONE}" if self.mode == REQUIRE else None
-            self.decision = Decision(fused=False, reason=_ALONE, unmet=unmet)
+            required = self.mode == REQUIRE
+            unmet = f"rank {self.rank} requires the fused allreduce, and {_ALONE}" if required else None
+            self.decision = Decision(fused=False, reason=_ALONE, unmet=unmet, required=required)
         else:
             self.decision = self._decide_together(fault)
         self._conclude()
@@ -168,7 +166,7 @@ class FusedAllReduce:
                 self.calls["fused"] += 1
                 self._count_capture()
                 return kernels
-            if self.mode == REQUIRE:
+            if self.decision.required:
                 raise FusedUnavailable(f"the fused allreduce is required, and this call cannot be: {why}")
             self.reference_because[why] = self.reference_because.get(why, 0) + 1
         self.calls["reference"] += 1
@@ -184,16 +182,12 @@ class FusedAllReduce:
     # -- deciding ------------------------------------------------------------------------------------------------
 
     def _decide_together(self, fault: str | None) -> Decision:
-        ballots = Ballots(self.group, self.timeout)
-        interface = find_interface(self.adapter) if self.mode != OFF else "fused is off"
+        meeting = Meeting(self.group, self.timeout)
+        against = "fused is off" if self.mode == OFF else self.latched.get(self.ranks)
         machine = probe_machine()
-        against = self.latched.get(self.ranks)
-        if self.mode == OFF:
-            against = "fused is off"
-        elif against is None and fault is None:
-            world = _world_size()
-            against = objection(self.adapter, self.request, machine, self.rank, self.world_size, world)
-        cast = ballots.cast(
+        if against is None and fault is None:
+            against = objection(self.adapter, self.request, machine, self.rank, self.world_size, _world_size())
+        ballots = meeting.vote(
             {
                 "mode": self.mode,
                 "fault": fault,
@@ -203,36 +197,34 @@ class FusedAllReduce:
                 "node": machine.node if self.request.backend == "trtllm" else "",
             }
         )
-        decision = decide(cast, self.ranks)
+        decision = decide(ballots, self.ranks)
         if decision.fused:
-            assert isinstance(interface, Interface)
-            return self._make_together(ballots, interface, any(b["mode"] == REQUIRE for b in cast))
+            decision = self._make_together(meeting, decision.required)
+        meeting.end()
         return decision
 
-    def _make_together(self, ballots: Ballots, interface: Interface, required: bool) -> Decision:
+    def _make_together(self, meeting: Meeting, required: bool) -> Decision:
         """Make the workspace, and vote on whether every rank has one; if not, none keeps it."""
         failure = None
+        interface = find_interface(self.adapter)
+        assert isinstance(interface, Interface)
         try:
-            self._meeting = _cpu_group(self.ranks, self.timeout)
-            self._kernels = make_backend(
-                self.adapter, interface, self.request, self.group, self._meeting, self.rank, self.world_size
-            )
+            self._kernels = make_backend(self.adapter, interface, self.request, self.group, meeting)
         except Exception as error:  # whatever it is, the other ranks must hear of it
             failure = f"making the workspace raised {type(error).__name__}: {error}"
-            # Leaving the meeting group ends the wait of those who are still in it.
-            self._leave_meeting()
+            meeting.give_up()
         try:
-            cast = ballots.cast({"objection": failure, "required": required})
+            ballots = meeting.vote({"objection": failure})
         except VoteFailed:
             self._release()
             raise
-        objections = [f"rank {self.ranks[i]}: {b['objection']}" for i, b in enumerate(cast) if b["objection"]]
+        objections = [f"rank {self.ranks[i]}: {b['objection']}" for i, b in enumerate(ballots) if b["objection"]]
         if not objections:
-            return Decision(fused=True, reason="every rank can")
+            return Decision(fused=True, reason="every rank can", required=required)
         self._release()
         self.latched[self.ranks] = objections[0]
         unmet = f"the fused allreduce is required, and cannot run: {'; '.join(objections)}" if required else None
-        return Decision(fused=False, reason=objections[0], objections=tuple(objections), unmet=unmet)
+        return Decision(False, objections[0], tuple(objections), unmet=unmet, required=required)
 
     def _conclude(self) -> None:
         """Say what was decided, once for the group, and raise what every rank is to raise."""
@@ -283,15 +275,6 @@ class FusedAllReduce:
                 kernels.destroy()
             except Exception:  # the group may be gone; what is left is freed with the process
                 logger.exception("freeing the workspace failed")
-        self._leave_meeting()
-
-    def _leave_meeting(self) -> None:
-        meeting, self._meeting = self._meeting, None
-        if meeting is not None:
-            import torch.distributed as dist
-
-            with contextlib.suppress(Exception):  # WORLD may have been destroyed before
-                dist.destroy_process_group(meeting)
 
     def report(self) -> dict[str, Any]:
         """What was decided, why, and how often each path ran."""
@@ -367,15 +350,6 @@ def _world_size() -> int:
     import torch.distributed as dist
 
     return int(dist.get_world_size())
-
-
-def _cpu_group(ranks: tuple[int, ...], timeout: float) -> Any:
-    """A gloo group of these ranks alone, for which no other rank has to do anything."""
-    import torch.distributed as dist
-
-    return dist.new_group(
-        list(ranks), timeout=datetime.timedelta(seconds=timeout), backend="gloo", use_local_synchronization=True
-    )
 
 
 _operator_cache: list[Any] = []

@@ -114,12 +114,12 @@ def objection(adapter: Adapter, request: Request, machine: Machine, rank: int, s
     interface = find_interface(adapter)
     if size not in target["world_sizes"]:
         return f"the kernels are for groups of {_listed(target['world_sizes'])} ranks, not {size}"
+    if isinstance(interface, str):
+        return interface
     if request.dtype not in target["dtypes"]:
         return f"the kernels are for {_listed(target['dtypes'])}, not {request.dtype}"
     if request.hidden_dim * request.item_size % target["alignment"]:
         return f"a row of {request.hidden_dim} {request.dtype} is not a multiple of {target['alignment']} bytes"
-    if isinstance(interface, str):
-        return interface
     if interface.kind == PAIR and request.backend != "trtllm":
         return f"{adapter.installed.described} has the backend trtllm alone"
     if size != world and not interface.sub_group:
@@ -161,13 +161,17 @@ def workspace_bytes(request: Request, size: int) -> int:
 
 @dataclass(frozen=True)
 class Decision:
-    """What the ballots say. `error` is for all ranks to raise, `unmet` when one required what cannot be."""
+    """What the ballots say. `error` is for all ranks to raise, `unmet` when one required what cannot be.
+
+    `required` says that any rank did: then a call that cannot be fused raises on every rank.
+    """
 
     fused: bool
     reason: str
     objections: tuple[str, ...] = ()
     error: str | None = None
     unmet: str | None = None
+    required: bool = False
 
 
 def decide(ballots: Sequence[Mapping[str, Any]], ranks: Sequence[int]) -> Decision:
@@ -192,7 +196,7 @@ def decide(ballots: Sequence[Mapping[str, Any]], ranks: Sequence[int]) -> Decisi
     unmet = None
     if objections and required:
         unmet = f"rank {_listed(required)} requires the fused allreduce, and it cannot run: {'; '.join(objections)}"
-    return Decision(not objections, reason, tuple(objections), unmet=unmet)
+    return Decision(not objections, reason, tuple(objections), unmet=unmet, required=bool(required))
 
 
 def _row(rows: Sequence[Mapping[str, Any]], release: str | None) -> Mapping[str, Any] | None:

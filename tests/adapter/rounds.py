@@ -1,0 +1,179 @@
+"""One rank of a group that makes, runs and closes fused allreduces, round after round, on simulated builds.
+
+Run as a script with a JSON file that says everything. It prints one line of JSON per round: what this rank saw. The
+rounds are drawn from one seed, so that every rank draws the same; what differs between ranks is named in the round.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib.util
+import json
+import os
+import random
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import torch
+import torch.distributed as dist
+
+from driftwatch.snapshot import store
+from driftwatch.targets.target import shipped_targets
+from tests.adapter.simulated import Build, RaisingFinder, Workspace, uninstall
+
+ERRORS = (ImportError, AssertionError, AttributeError, RuntimeError, TypeError)
+DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+
+
+def load_adapter(path: str) -> Any:
+    spec = importlib.util.spec_from_file_location("fi_adapter", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["fi_adapter"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def draw(rng: random.Random, size: int, world: int, number: int) -> dict[str, Any]:
+    """A round: a kind of trouble, the rank it befalls, a release, and sizes."""
+    releases = ["0.2.7.post1", "0.4.1", "0.5.3", "0.6.0", "0.6.9", "0.6.10", "0.6.12", "0.6.15", "0.7.4"]
+    troubles = ["none", "none", "none", "build", "import", "early", "late", "require", "off", "hardware", "request"]
+    release = rng.choice(releases)
+    trouble = troubles[number % len(troubles)]
+    if trouble in ("early", "late"):
+        # The others meet in a collective that is theirs alone only where the build meets through its comm_backend; a
+        # CPU group of the older pair is given up for good after a failure, so that has a run of its own.
+        release = rng.choice(["0.6.0", "0.6.9", "0.6.15", "0.7.4"])
+    return {
+        "release": release,
+        "trouble": trouble,
+        "who": rng.randrange(size),
+        "error": rng.randrange(len(ERRORS)),
+        "mode": rng.choice(["auto", "auto", "require"]),
+        "hidden": rng.choice([8, 40, 64, 264]),
+        "dtype": rng.randrange(len(DTYPES)),
+        "tokens": [rng.choice([0, 1, 2, 3, 17, 33, 129]) for _ in range(2)],
+        "limit": rng.choice([1, 33, 200]),
+        "bias": rng.choice([0.0, 0.0, 1.0]),
+    }
+
+
+def main() -> None:  # noqa: C901 - one round, told from its start to its end
+    given = json.loads(Path(sys.argv[1]).read_text())
+    rank, world, size = int(sys.argv[2]), given["world"], given["size"]
+    dist.init_process_group(
+        "gloo",
+        init_method=f"tcp://127.0.0.1:{given['port']}",
+        rank=rank,
+        world_size=world,
+        timeout=datetime.timedelta(seconds=60),
+    )
+    torch.set_num_threads(1)
+    group = None
+    if size != world:
+        groups = [dist.new_group(list(range(i, i + size))) for i in range(0, world, size)]
+        group = groups[rank // size]
+    place = rank % size
+    target = shipped_targets()[0]
+    history = store.load(target.snapshots)
+    sys.meta_path.insert(0, RaisingFinder(ImportError("not installed")))
+    fa = load_adapter(given["adapter"])
+    sys.meta_path.pop(0)
+    rng = random.Random(given["seed"])
+    for number in range(given["rounds"]):
+        plan = draw(rng, size, world, number)
+        if given.get("only"):
+            plan.update(given["only"])
+        me = place == plan["who"]
+        trouble = plan["trouble"]
+        fa.FusedAllReduce.latched.clear()
+        uninstall()
+        finder = None
+        release = "0.6.16" if trouble == "build" and me else plan["release"]
+        build = Build(history, release, trouble if trouble in ("early", "late") and me else None)
+        if trouble == "import" and me:
+            finder = RaisingFinder(ERRORS[plan["error"]]("broken install"))
+            sys.meta_path.insert(0, finder)
+        else:
+            build.install()
+        adapter = fa.Adapter(fa.DATA, fa.CONDITIONS)
+        fa.install(adapter)
+        if finder:
+            sys.meta_path.remove(finder)
+        capability = (8, 0) if trouble == "hardware" and me else (10, 0)
+        fa.probe_machine = lambda capability=capability: fa.Machine(
+            cuda=True, capability=capability, device=place, free_memory=1 << 40, node="here"
+        )
+        mode = "auto" if trouble == "require" else plan["mode"]
+        if trouble == "require" and me:
+            mode = "require"
+        if trouble == "off" and me:
+            mode = "off"
+        if trouble == "dead" and me:
+            os._exit(7)
+        hidden = plan["hidden"] * (2 if trouble == "request" and me else 1)
+        dtype = DTYPES[plan["dtype"]]
+        seen: dict[str, Any] = {"round": number, "plan": plan, "mode": mode}
+        started = time.monotonic()
+        try:
+            with fa.FusedAllReduce(
+                group, hidden, dtype, plan["limit"], mode, timeout=given["timeout"], launch_with_pdl=True
+            ) as op:
+                seen["path"] = "fused" if op.decision.fused else "reference"
+                seen["why"] = list(op.decision.objections)
+                seen["bad"] = check(fa, op, plan, group, build)
+                seen["calls"] = op.calls
+        except (fa.AdapterError, ValueError) as error:
+            seen["raised"] = type(error).__name__
+            seen["message"] = str(error)
+        seen["seconds"] = time.monotonic() - started
+        seen["alive"] = Workspace.alive
+        seen["groups"] = len(dist.distributed_c10d._world.pg_map)
+        print(json.dumps(seen), flush=True)
+    if (given.get("only") or {}).get("trouble") != "dead":
+        dist.destroy_process_group()
+
+
+def check(fa: Any, op: Any, plan: dict[str, Any], group: Any, build: Build) -> list[str]:
+    """Run the op on random inputs and hold it against float64."""
+    bad = []
+    for index, tokens in enumerate(plan["tokens"]):
+        hidden, dtype = op.request.hidden_dim, DTYPES[plan["dtype"]]
+        shared = torch.Generator().manual_seed(index + 1)
+        own = torch.Generator().manual_seed(1000 * (op.rank + 1) + index)
+        x = (3 * torch.randn(tokens, hidden, generator=own)).to(dtype)
+        residual = torch.randn(tokens, hidden, generator=shared).to(dtype)
+        weight = torch.randn(hidden, generator=shared).to(dtype)
+        if index:  # a view that is not contiguous
+            x = torch.stack([x, x], dim=-1)[..., 0]
+        norm, total = fa.exact_result(x, residual, weight, 1e-5, plan["bias"], group)
+        try:
+            got = op(x, residual, weight, 1e-5, plan["bias"])
+        except fa.FusedUnavailable:
+            if not op.decision.required:
+                bad.append("raised without being required")
+            continue
+        for what, value, (want, bound) in (("norm", got[0], norm), ("residual", got[1], total)):
+            if value.shape != x.shape or value.dtype != dtype:
+                bad.append(f"{what} has the wrong form")
+            elif not bool(((value.double() - want).abs() <= bound).all()):
+                bad.append(f"{what} is off by {float(((value.double() - want).abs() - bound).max())}")
+        if tokens <= op.request.max_token_num or not op.decision.required:
+            plain = op.allreduce(x)
+            parts = [torch.empty_like(x) for _ in range(op.world_size)]
+            dist.all_gather(parts, x.contiguous(), group=group)
+            limit = op.world_size * torch.finfo(dtype).eps * sum(p.double().abs() for p in parts)
+            if not bool(((plain.double() - sum(p.double() for p in parts)).abs() <= limit).all()):
+                bad.append(f"plain allreduce is off: {op.decision.fused} {dtype} {x.shape}")
+    for call in build.calls:
+        if call.get("trigger_completion_at_end", True) is not True:
+            bad.append("completion could be signalled early")
+    return bad
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,235 @@
+"""Builds of FlashInfer that run on the CPU: any release's signatures, with kernels made of gloo collectives.
+
+A build is put into ``sys.modules`` as a package would be. It does what the real one does as far as ranks can notice:
+its workspace meets over `comm_backend` or `group` as that release does, its kernel hangs or pairs the wrong ranks when
+they were not the same on all, and it refuses what that release refuses.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model import ParameterKind, Ref
+
+KINDS = {
+    ParameterKind.POSITIONAL_ONLY: inspect.Parameter.POSITIONAL_ONLY,
+    ParameterKind.POSITIONAL_OR_KEYWORD: inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    ParameterKind.VAR_POSITIONAL: inspect.Parameter.VAR_POSITIONAL,
+    ParameterKind.KEYWORD_ONLY: inspect.Parameter.KEYWORD_ONLY,
+    ParameterKind.VAR_KEYWORD: inspect.Parameter.VAR_KEYWORD,
+}
+DEFAULTS = {"None": None, "True": True, "False": False, "1e-06": 1e-6, "1e-6": 1e-6, "0.0": 0.0}
+
+
+class TorchDistBackend:
+    """As in the library, its broadcast within a group included: the root goes out as a global rank."""
+
+    def __init__(self, group: Any = None) -> None:
+        import torch.distributed as dist
+
+        self._group, self._dist = group, dist
+
+    def Get_rank(self) -> int:  # noqa: N802 - the library's name
+        return self._dist.get_rank(self._group)
+
+    def Get_size(self) -> int:  # noqa: N802 - as above
+        return self._dist.get_world_size(self._group)
+
+    def allgather(self, data: Any) -> list[Any]:
+        out = [None] * self.Get_size()
+        self._dist.all_gather_object(out, data, group=self._group)
+        return out
+
+    def bcast(self, data: Any, root: int) -> Any:
+        box = [data]
+        self._dist.broadcast_object_list(box, src=root, group=self._group)
+        return box[0]
+
+    def barrier(self) -> None:
+        self._dist.barrier(group=self._group)
+
+
+class AllReduceFusionPattern:
+    kAllReduce = 0  # noqa: N815 - the library's name
+    kARResidualRMSNorm = 1  # noqa: N815 - as above
+
+
+class Workspace:
+    """What creation returns; `alive` counts those not yet destroyed."""
+
+    alive = 0
+
+    def __init__(self, group: Any, size: int, limit: int, hidden: int, dtype: Any) -> None:
+        self.group, self.size, self.limit, self.hidden, self.dtype = group, size, limit, hidden, dtype
+        Workspace.alive += 1
+        self.destroyed = False
+
+    def destroy(self) -> None:
+        if not self.destroyed:
+            self.destroyed = True
+            Workspace.alive -= 1
+
+
+class Build:
+    """One release's functions, with the way it meets."""
+
+    def __init__(self, history: History, release: str, fail_creation: str | None = None) -> None:
+        self.release = release
+        self.fail_creation = fail_creation
+        self.calls: list[dict[str, Any]] = []
+        at = history.timeline.set_of([release])
+        late = not at.isdisjoint(history.timeline.matching(">=0.6.15"))
+        rendezvous = not at.isdisjoint(history.timeline.matching(">=0.6.10,<0.6.15"))
+        self.meets_on = "group" if rendezvous else "comm_backend"
+        self.falls_to_group = late
+        bodies: dict[str, Callable[[dict[str, Any]], Any]] = {
+            "allreduce_fusion": self._unified,
+            "create_allreduce_fusion_workspace": self._create,
+            "trtllm_allreduce_fusion": self._pair,
+            "trtllm_create_ipc_workspace_for_all_reduce_fusion": self._create_pair,
+            "trtllm_destroy_ipc_workspace_for_all_reduce_fusion": lambda a: a["workspace"].destroy(),
+        }
+        self.functions: dict[str, Callable[..., Any]] = {}
+        for name, body in bodies.items():
+            for epoch in history.of(Ref("flashinfer.comm", name)):
+                if not epoch.releases.isdisjoint(at) and epoch.symbol.signature is not None:
+                    self.functions[name] = _function(name, epoch.symbol.signature.parameters, body)
+
+    def install(self) -> None:
+        top, comm, mnnvl = (types.ModuleType(n) for n in ("flashinfer", "flashinfer.comm", "flashinfer.comm.mnnvl"))
+        top.__version__, top.comm, top.__path__ = self.release, comm, []  # type: ignore[attr-defined]
+        comm.mnnvl, comm.__path__ = mnnvl, []  # type: ignore[attr-defined]
+        comm.AllReduceFusionPattern = AllReduceFusionPattern  # type: ignore[attr-defined]
+        mnnvl.TorchDistBackend = TorchDistBackend  # type: ignore[attr-defined]
+        for name, function in self.functions.items():
+            setattr(comm, name, function)
+        sys.modules.update({"flashinfer": top, "flashinfer.comm": comm, "flashinfer.comm.mnnvl": mnnvl})
+
+    # -- what it does --------------------------------------------------------------------------------------------
+
+    def _create(self, a: dict[str, Any]) -> Workspace:
+        import torch.distributed as dist
+
+        everyone: list[Any]
+        if self.fail_creation == "early":
+            raise RuntimeError("out of handles")
+        backend = a["comm_backend"]
+        if self.meets_on == "comm_backend" and backend is not None:
+            group = backend._group
+            everyone = list(backend.allgather((a["rank"], a["world_size"])))
+        else:
+            group = a.get("group") if self.meets_on == "group" or self.falls_to_group else None
+            everyone = [None] * dist.get_world_size(group)
+            dist.all_gather_object(everyone, (a["rank"], a["world_size"]), group=group)
+        assert everyone == [(i, a["world_size"]) for i in range(a["world_size"])], f"met the wrong ranks: {everyone}"
+        if backend is not None:
+            assert backend.bcast(a["rank"], root=0) == 0
+            if self.fail_creation == "late":
+                raise RuntimeError("the driver gave up")
+            backend.barrier()
+        return Workspace(group, a["world_size"], a["max_token_num"], a["hidden_dim"], a["dtype"])
+
+    def _create_pair(self, a: dict[str, Any]) -> tuple[Any, Any]:
+        import torch
+        import torch.distributed as dist
+
+        if self.fail_creation:
+            raise RuntimeError("out of handles")
+        assert not a.get("create_metadata") and not a.get("use_symm_dev_mem")
+        everyone: list[Any] = [None] * dist.get_world_size(a["group"])
+        dist.all_gather_object(everyone, a["tp_rank"], group=a["group"])
+        assert everyone == list(range(a["tp_size"]))
+        dtype = torch.float32 if a["use_fp32_lamport"] else None
+        workspace = Workspace(a["group"], a["tp_size"], a["max_token_num"], a["hidden_dim"], dtype)
+        return workspace, workspace
+
+    def _unified(self, a: dict[str, Any]) -> Any:
+        x, workspace = a["input"], a["workspace"]
+        assert not workspace.destroyed
+        self.calls.append(dict(a))
+        assert x.is_contiguous()
+        assert x.numel() <= workspace.limit * workspace.hidden
+        if a["use_oneshot"] is False:
+            assert x.shape[0] > workspace.size, "sequence length should be larger than tp_size"
+        summed = _sum(x, workspace.group)
+        if a["pattern"] == AllReduceFusionPattern.kAllReduce:
+            a["output"].copy_(summed)
+            return a["output"]
+        bias = a.get("weight_bias") or 0.0
+        _norm(summed, a["residual_in"], a["rms_gamma"], a["rms_eps"], bias, a["norm_out"], a["residual_out"])
+        return a["norm_out"]
+
+    def _pair(self, a: dict[str, Any]) -> None:
+        x, workspace = a["allreduce_in"], a["workspace_ptrs"]
+        self.calls.append(dict(a))
+        assert not workspace.destroyed
+        assert x.shape == (a["token_num"], a["hidden_dim"])
+        if self.release in ("0.2.7.post1", "0.2.8"):
+            assert isinstance(a["use_oneshot"], bool)
+        if a["use_oneshot"] is False:
+            assert x.shape[0] > workspace.size
+        summed = _sum(x, workspace.group)
+        if a["pattern_code"] == AllReduceFusionPattern.kAllReduce:
+            a["allreduce_out"].copy_(summed)
+        else:
+            _norm(summed, a["residual_in"], a["rms_gamma"], a["rms_eps"], 0.0, a["norm_out"], a["residual_out"])
+
+
+def _sum(x: Any, group: Any) -> Any:
+    import torch.distributed as dist
+
+    out = x.float().clone()
+    dist.all_reduce(out, group=group)
+    return out
+
+
+def _norm(summed: Any, residual: Any, weight: Any, eps: float, bias: float, norm_out: Any, residual_out: Any) -> None:
+    import torch
+
+    total = summed + residual.float()
+    residual_out.copy_(total)
+    scale = torch.rsqrt(total.square().mean(-1, keepdim=True) + eps)
+    norm_out.copy_(total * scale * (weight.float() + bias))
+
+
+def _function(name: str, parameters: Any, body: Callable[[dict[str, Any]], Any]) -> Callable[..., Any]:
+    signature = inspect.Signature(
+        [
+            inspect.Parameter(
+                p.name,
+                KINDS[p.kind],
+                default=inspect.Parameter.empty if p.default is None else DEFAULTS.get(p.default, p.default),
+            )
+            for p in parameters
+        ]
+    )
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return body(bound.arguments)
+
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return function
+
+
+def uninstall() -> None:
+    for name in [n for n in sys.modules if n.partition(".")[0] == "flashinfer"]:
+        del sys.modules[name]
+
+
+class RaisingFinder:
+    """Makes ``import flashinfer`` raise an exception of any kind."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name.partition(".")[0] == "flashinfer":
+            raise self.error
