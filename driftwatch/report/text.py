@@ -225,7 +225,7 @@ def _summary(report: Report) -> Line:
     spans.append(Span(f" in {count(counts.files, 'file')} ({', '.join(looked)})"))
     if report.seconds is not None:
         spans.append(Span(f" in {report.seconds:.1f}s", "dim"))
-    if not counts.analysed:
+    if not any(target.uses for target in report.targets):
         modules = " or ".join(dict.fromkeys(safe(target.module) for target in report.targets))
         spans.append(Span(f": no file uses {modules}" if modules else ": nothing to look for"))
     elif counts.unresolved and not report.findings:
