@@ -79,10 +79,11 @@ def _life(history: History, ref: Ref) -> Iterator[Line | Hanging]:
             first = False
     yield ()
     last = changes[-1].newer if changes else history.timeline.versions_of(present)[0]
-    if history.timeline.newest() <= present:
-        yield Hanging(
-            (Span("  unchanged since ", "dim"), Span(last, "code"), Span(": ", "dim")), (Span(safe(summary(newest))),)
-        )
+    if newest.kind is SymbolKind.MODULE:
+        yield (Span("  its names: `driftwatch diff OLD NEW` shows which of them came, went and changed", "dim"),)
+    elif history.timeline.newest() <= present:
+        form = "" if newest.kind is SymbolKind.CLASS else f": {safe(summary(newest))}"
+        yield Hanging((Span("  unchanged since ", "dim"), Span(last, "code")), (Span(form),))
     else:
         yield (Span(f"  gone: the last release that has it is {history.timeline.versions_of(present)[-1]}", "removed"),)
 

@@ -106,11 +106,14 @@ def _verify(target: Target, result: VerifyResult) -> Iterator[Line | Hanging]:
 
 
 def _wrong(verified: Verified) -> Iterator[Line | Hanging]:
+    number = len(verified.differences)
     yield Hanging(
         (Span(f"  {safe(verified.release)}: ", "error"),),
         (
             Span(
-                f"{count(len(verified.differences), 'symbol')} differ" if verified.differences else "its digest differs"
+                f"{number} {'symbol differs' if number == 1 else 'symbols differ'}"
+                if verified.differences
+                else "its digest differs"
             ),
         ),
     )
