@@ -208,9 +208,7 @@ def _assigned(run: Run, order: list[ClassCode], name: str, value: Value, where: 
     return value
 
 
-def class_attribute(
-    run: Run, code: ClassCode, name: str, where: ReleaseSet, node: cst.CSTNode | None
-) -> Value | None:
+def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, node: cst.CSTNode | None) -> Value | None:
     """An attribute of a code base's class itself."""
     order, others = lineage(code)
     for current in order:
@@ -261,9 +259,7 @@ def _of_library_base(
     return value if not rest else join(value, Value(((rest, UNKNOWN),)))
 
 
-def _library_member(
-    run: Run, atom: LibObject, name: str, where: ReleaseSet, instance: bool
-) -> list[Alternative]:
+def _library_member(run: Run, atom: LibObject, name: str, where: ReleaseSet, instance: bool) -> list[Alternative]:
     from driftwatch.flow.library import class_member, instance_member
 
     if instance:

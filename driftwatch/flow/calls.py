@@ -242,7 +242,9 @@ def _look_at_partial(run: Run, atom: Partial, node: cst.CSTNode) -> None:
     if isinstance(content, PartialContent):
         for _, inner in content.func.alternatives:
             if isinstance(inner, LibObject):
-                run.unresolved(node, f"a partial of `{inner.ref.dotted}` is passed to a function that cannot be followed")
+                run.unresolved(
+                    node, f"a partial of `{inner.ref.dotted}` is passed to a function that cannot be followed"
+                )
 
 
 Site = tuple[Tree, cst.CSTNode]

@@ -64,7 +64,11 @@ def dict_comprehension(run: Run, node: cst.DictComp) -> Value:
         reach = run.state.reach
         for where, atom in as_alternatives(key, reach):
             if isinstance(atom, Const) and isinstance(atom.value, str):
-                trace = origin.trace if origin is not None and origin.trace else (run.step(node.key, f"`{atom.value}` is put into the dict here"),)
+                trace = (
+                    origin.trace
+                    if origin is not None and origin.trace
+                    else (run.step(node.key, f"`{atom.value}` is put into the dict here"),)
+                )
                 entry = Entry(where, certain & where, value.within(where), trace, origin.location if origin else None)
                 content = put(content, atom.value, entry)
             elif not isinstance(atom, Const):

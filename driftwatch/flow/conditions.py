@@ -47,7 +47,12 @@ def branch(run: Run, node: cst.BaseExpression) -> tuple[State, State]:
         if isinstance(node.target, cst.Name):
             assign_name(run, node.target.value, value)
         return branch_value(run, node.target, value)
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "bool" and len(node.args) == 1:
+    if (
+        isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Name)
+        and node.func.value == "bool"
+        and len(node.args) == 1
+    ):
         return branch(run, node.args[0].value)
     return branch_value(run, node, run.eval(node, callee=True))
 
@@ -122,7 +127,11 @@ def _compare(
             for there, container in as_alternatives(right, where):
                 may, may_not = membership(run, container, item, there)
                 yes, no = yes | may, no | may_not
-        return (run.state.fork(yes), run.state.fork(no)) if operation == "In" else (run.state.fork(no), run.state.fork(yes))
+        return (
+            (run.state.fork(yes), run.state.fork(no))
+            if operation == "In"
+            else (run.state.fork(no), run.state.fork(yes))
+        )
     single = right.single()
     if single is not None and not isinstance(single, Unknown):
         return split(run, _unwrap(left_node), left, lambda atom: answer_comparison(run, atom, operation, single))

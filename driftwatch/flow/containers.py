@@ -276,9 +276,7 @@ def delete_item(run: Run, owner: Value, index: Value) -> None:
         run.state.heap[atom.key] = content
 
 
-def call_method(
-    run: Run, method: MethodOf, positional: ListContent, keywords: DictContent, node: cst.CSTNode
-) -> Value:
+def call_method(run: Run, method: MethodOf, positional: ListContent, keywords: DictContent, node: cst.CSTNode) -> Value:
     """Call a method of a constant, a dict, a list or a signature's parameters."""
     reach = run.state.reach
     owner = method.owner
@@ -297,9 +295,7 @@ def call_method(
     return unknown(reach)
 
 
-def _constant_method(
-    run: Run, owner: Const, name: str, positional: ListContent, keywords: DictContent
-) -> Value:
+def _constant_method(run: Run, owner: Const, name: str, positional: ListContent, keywords: DictContent) -> Value:
     from driftwatch.flow.models import constants_of
 
     if owner.value is not None and name == "join" and positional.elements:
@@ -323,17 +319,18 @@ def _constant_method(
     return value_of(found)
 
 
-def _parameters_method(
-    run: Run, owner: ParameterMap, name: str, positional: ListContent, node: cst.CSTNode
-) -> Value:
+def _parameters_method(run: Run, owner: ParameterMap, name: str, positional: ListContent, node: cst.CSTNode) -> Value:
     reach = run.state.reach
     if name == "keys":
         return Value(((reach, owner),))
     if name == "values":
-        return run.new_list(node, ListContent(tuple(Entry(reach, reach, Value(((reach, p),))) for p in owner.parameters)))
+        return run.new_list(
+            node, ListContent(tuple(Entry(reach, reach, Value(((reach, p),))) for p in owner.parameters))
+        )
     if name == "items":
         pairs = [
-            (Entry(reach, reach, const(p.name, reach)), Entry(reach, reach, Value(((reach, p),)))) for p in owner.parameters
+            (Entry(reach, reach, const(p.name, reach)), Entry(reach, reach, Value(((reach, p),))))
+            for p in owner.parameters
         ]
         return _pairs(run, pairs, node)
     if name == "get" and positional.elements:

@@ -337,4 +337,3 @@ _HANDLERS: dict[type, Callable[[Run, Any], Value]] = {
     cst.GeneratorExp: list_comprehension,
     cst.Ellipsis: _ellipsis,
 }
-

@@ -152,7 +152,9 @@ class Files:
         path = self.resolve_path(item.module, importer, item.level)
         if path is not None and path != importer.path and self.may_matter(path):
             source = self.module(path)
-            if source is not None and (item.name in (None, "*") or source.executing or item.name in self.exports(source)):
+            if source is not None and (
+                item.name in (None, "*") or source.executing or item.name in self.exports(source)
+            ):
                 return True
         if item.name is not None:
             name = f"{item.module}.{item.name}" if item.module else item.name

@@ -18,7 +18,7 @@ from driftwatch.flow.run import MAX_DEPTH, Frame, Run, as_alternatives, settle
 from driftwatch.flow.state import DictContent, Entry, ListContent, State, join_states
 from driftwatch.flow.children import children, walk
 from driftwatch.flow.syntax import dotted_name
-from driftwatch.flow.uses import Location, MethodDefinition, SubclassUse
+from driftwatch.flow.uses import Construction, Location, MethodDefinition, SubclassUse
 from driftwatch.flow.values import (
     NONE,
     UNKNOWN,
@@ -165,7 +165,10 @@ def _subclass_uses(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
         methods.update({n: _method_definition(f) for n, f in current.methods.items()})
         names.update(current.constants)
     abstract = any(
-        (d or "").rpartition(".")[2] in ("abstractmethod",) for c in order for f in c.methods.values() for d in f.decorators
+        (d or "").rpartition(".")[2] in ("abstractmethod",)
+        for c in order
+        for f in c.methods.values()
+        for d in f.decorators
     )
     location = _header(run, node)
     for where, atom in library:
@@ -322,7 +325,9 @@ def _default(run: Run, function: FunctionCode, parameter: cst.Param, where: Rele
     node = parameter.default
     if node is None:
         return unknown(where)
-    if isinstance(node, (cst.Name, cst.SimpleString, cst.Integer, cst.Float, cst.Tuple, cst.UnaryOperation, cst.Attribute)):
+    if isinstance(
+        node, (cst.Name, cst.SimpleString, cst.Integer, cst.Float, cst.Tuple, cst.UnaryOperation, cst.Attribute)
+    ):
         return run.world.in_module(run, function, node, where)
     return unknown(where)
 
@@ -473,10 +478,10 @@ def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNo
     instance = Value(((reach, Instance(code)),))
     order, _ = lineage(code)
     if run.frame.records:
-        location = run.location(node)
-        for current in order:
-            for where, base in current.library_bases:
-                run.world.instantiated(run, code, base, where & reach, location)
+        location, catch = run.location(node), run.catch("TypeError")
+        for where, base in (each for current in order for each in current.library_bases):
+            if where & reach:
+                run.world.instantiated(code, base, Construction(location, where & reach, catch))
     for current in order:
         constructor = current.methods.get("__init__")
         if constructor is not None:

@@ -26,7 +26,10 @@ def execute_import(run: Run, node: cst.Import) -> None:
             if bound is not None:
                 value = _as_attribute(run, name, value)
             elif name != top:
-                value = value_of((where, LibModule(top) if isinstance(atom, LibModule) else atom) for where, atom in value.alternatives)
+                value = value_of(
+                    (where, LibModule(top) if isinstance(atom, LibModule) else atom)
+                    for where, atom in value.alternatives
+                )
             assign_name(run, bound or top, value)
             continue
         module = run.world.find_module(name, run.frame.module)

@@ -245,9 +245,7 @@ def _owner(atom: Atom) -> tuple[Ref, bool, bool]:
     return atom.cls, True, atom.exact
 
 
-def use_import(
-    run: Run, module: str, name: str | None, bound: str, node: cst.CSTNode, *, first: bool = True
-) -> Value:
+def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CSTNode, *, first: bool = True) -> Value:
     """Import a module of the library, or a name from one: the use, the exception where it is missing, the value."""
     reach = run.state.reach
     run.touch()

@@ -358,9 +358,7 @@ def _probe(run: Run, atom: LibObject | LibMethod, where: ReleaseSet, node: cst.C
     if run.frame.records:
         catch = run.catch("TypeError" if "TypeError" not in survives else "ValueError")
         run.recorder.add(
-            ProbeUse(
-                run.history.distribution, run.location(node), where, catch, run.frame.way_in(), ref, survives
-            )
+            ProbeUse(run.history.distribution, run.location(node), where, catch, run.frame.way_in(), ref, survives)
         )
     found: list[Alternative] = []
     left = where
@@ -491,9 +489,7 @@ def _partial(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     if func is None:
         return unknown(run.state.reach)
     marked = at_call(run, arguments, node)
-    rest = ListContent(
-        marked.positional.elements[1:], marked.positional.open, marked.positional.forwarded
-    )
+    rest = ListContent(marked.positional.elements[1:], marked.positional.open, marked.positional.forwarded)
     key = run.world.number((id(node), run.frame.uid, "partial"), node)
     run.state.heap[key] = PartialContent(func, rest, marked.keywords)
     return Value(((run.state.reach, Partial(key)),))

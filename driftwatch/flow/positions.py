@@ -41,9 +41,7 @@ class Positions:
     def _provide(self, node: cst.CSTNode) -> Span:
         if not self._provided:
             resolved = MetadataWrapper(self._module, unsafe_skip_copy=True).resolve(PositionProvider)
-            self._provided = {
-                n: (r.start.line, r.start.column, r.end.line, r.end.column) for n, r in resolved.items()
-            }
+            self._provided = {n: (r.start.line, r.start.column, r.end.line, r.end.column) for n, r in resolved.items()}
         return self._provided[node]
 
 

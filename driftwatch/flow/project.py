@@ -99,6 +99,9 @@ class _OneLibrary:
                 break
             for path in fresh:
                 self._analyse(path)
+        modules = [m for m in (self.files.module(path) for path in sorted(self.analysed)) if m is not None]
+        for module in modules:
+            self.world.analyse_left_over(module, modules)
         self.world.finish()
 
     def _analyse(self, path: str) -> None:
@@ -141,7 +144,11 @@ class _OneLibrary:
             if not names:
                 continue
             for candidate in self.files.importing(tail, names):
-                if candidate not in self.analysed and candidate not in found and self._imports(candidate, module, names):
+                if (
+                    candidate not in self.analysed
+                    and candidate not in found
+                    and self._imports(candidate, module, names)
+                ):
                     found[candidate] = None
         return sorted(found)
 

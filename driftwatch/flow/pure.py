@@ -78,7 +78,9 @@ METHODS: dict[type, frozenset[str]] = {
 }
 
 ATTRIBUTES: dict[type, frozenset[str]] = {
-    Version: frozenset("major minor micro release public base_version local is_prerelease is_postrelease post pre dev".split()),
+    Version: frozenset(
+        "major minor micro release public base_version local is_prerelease is_postrelease post pre dev".split()
+    ),
 }
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from driftwatch.flow.uses import Argument, CallUse, Location, SubclassUse, Unresolved, Use
-from driftwatch.releases import ReleaseSet
+from driftwatch.flow.uses import CallUse, Catch, Construction, Location, SubclassUse, Unresolved, Use
+from driftwatch.releases import EMPTY, ReleaseSet
 
 
 @dataclass
@@ -52,8 +52,6 @@ def _what(use: Use) -> str:
 
 def _key(use: Use) -> object:
     """Everything that tells one use from another but the releases in which it is reached."""
-    from driftwatch.releases import EMPTY
-
     bare: Use = replace(use, releases=EMPTY, trace=())
     if isinstance(bare, CallUse):
         # Calls met in different releases with different arguments stay apart: arguments are facts of the call.
@@ -70,11 +68,16 @@ def _split(use: CallUse) -> bool:
 def _merge(known: Use, use: Use) -> Use:
     releases: ReleaseSet = known.releases | use.releases
     if isinstance(known, SubclassUse) and isinstance(use, SubclassUse):
-        places = tuple(sorted({*known.instantiated, *use.instantiated}))
+        places = merged_constructions((*known.instantiated, *use.instantiated))
         return replace(known, releases=releases, instantiated=places)
     return replace(known, releases=releases)
 
 
-def arguments_key(arguments: tuple[Argument, ...]) -> tuple[object, ...]:
-    """What tells two argument lists apart."""
-    return tuple((a.name, a.releases, a.certain, a.location) for a in arguments)
+def merged_constructions(places: Iterable[Construction]) -> tuple[Construction, ...]:
+    """Each place once for each thing that becomes of an exception there."""
+    merged: dict[tuple[Location, Catch], Construction] = {}
+    for place in places:
+        key = (place.location, place.catch)
+        before = merged.get(key)
+        merged[key] = place if before is None else replace(place, releases=before.releases | place.releases)
+    return tuple(merged[key] for key in sorted(merged, key=repr))

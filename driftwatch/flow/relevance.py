@@ -23,7 +23,7 @@ class Selection:
 
     runs: tuple[tuple[int, int], ...]
     skipped_definitions: dict[str, Piece] = field(default_factory=dict)
-    skipped_names: frozenset[str] = frozenset()
+    skipped_names: dict[str, list[Piece]] = field(default_factory=dict)
 
 
 def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Selection:
@@ -57,11 +57,12 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
     _add_needed(pieces, chosen)
     runs = _runs(pieces, chosen)
     definitions = {p.defines: p for i, p in enumerate(pieces) if i not in chosen and p.defines is not None}
-    names: set[str] = set()
+    names: dict[str, list[Piece]] = {}
     for i, piece in enumerate(pieces):
         if i not in chosen and piece.defines is None:
-            names |= piece.binds
-    return Selection(tuple(runs), definitions, frozenset(names))
+            for name in piece.binds:
+                names.setdefault(name, []).append(piece)
+    return Selection(tuple(runs), definitions, names)
 
 
 def _matters(item: Import, module: ModuleCode, top: str, root: str, files: Files) -> bool:

@@ -135,9 +135,7 @@ def _join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseS
         longer, shorter = (a, b) if len(a.elements) >= len(b.elements) else (b, a)
         reach_long, reach_short = (reach_a, reach_b) if longer is a else (reach_b, reach_a)
         elements = tuple(
-            _join_entry(
-                e, reach_long, shorter.elements[i] if i < len(shorter.elements) else None, reach_short
-            )
+            _join_entry(e, reach_long, shorter.elements[i] if i < len(shorter.elements) else None, reach_short)
             for i, e in enumerate(longer.elements)
         )
         return ListContent(

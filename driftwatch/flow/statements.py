@@ -218,7 +218,9 @@ def _match(run: Run, node: cst.Match) -> None:
     settle(run, [*ends, left])
 
 
-def _match_pattern(run: Run, node: cst.BaseExpression, subject: Value, pattern: cst.MatchPattern) -> tuple[State, State]:
+def _match_pattern(
+    run: Run, node: cst.BaseExpression, subject: Value, pattern: cst.MatchPattern
+) -> tuple[State, State]:
     if isinstance(pattern, cst.MatchAs):
         if pattern.name is not None:
             assign_name(run, pattern.name.value, subject.within(run.state.reach))

@@ -5,7 +5,7 @@ Uses are facts, not verdicts: a rule holds them against the history. Nothing her
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -167,6 +167,15 @@ class MethodDefinition:
     signature_text: str
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Construction:
+    """A place where an instance of a class is made, where it is reached, and what becomes of a TypeError there."""
+
+    location: Location
+    releases: ReleaseSet = field(compare=False)
+    catch: Catch = field(compare=False)
+
+
 @dataclass(frozen=True, slots=True)
 class SubclassUse(Use):
     """A class of the code base that derives from one of the library's.
@@ -180,7 +189,7 @@ class SubclassUse(Use):
     class_name: str
     methods: tuple[MethodDefinition, ...] = ()
     names: tuple[str, ...] = ()
-    instantiated: tuple[Location, ...] = ()
+    instantiated: tuple[Construction, ...] = ()
     abstract: bool = False
     open: bool = False
 

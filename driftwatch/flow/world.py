@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import libcst as cst
@@ -17,12 +17,13 @@ from driftwatch.flow.calls import NO_ARGUMENTS, Arguments
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary
 from driftwatch.flow.files import Files
 from driftwatch.flow.library import is_above, is_inside, module_member
-from driftwatch.flow.recorder import Recorder
+from driftwatch.flow.recorder import Recorder, merged_constructions
 from driftwatch.flow.relevance import Selection, select
 from driftwatch.flow.run import Frame, Run
 from driftwatch.flow.state import Content, State
+from driftwatch.flow.survey import Piece
 from driftwatch.flow.syntax import Tree, parse
-from driftwatch.flow.uses import Location
+from driftwatch.flow.uses import CallUse, Construction, SubclassUse
 from driftwatch.flow.values import (
     Alternative,
     Class,
@@ -70,7 +71,7 @@ class World:
         self._summarising: set[FunctionCode] = set()
         self._dirty = False
         self._selections: dict[ModuleCode, Selection] = {}
-        self._constructed: dict[ClassCode, list[tuple[Ref, ReleaseSet, Location]]] = {}
+        self._constructed: dict[ClassCode, list[tuple[Ref, Construction]]] = {}
         empty = ModuleCode("", "", "", "", [], None)
         self.no_frame = Frame(empty, Tree("", 0, cst.Module([])))
 
@@ -123,12 +124,10 @@ class World:
         versions = self.history.timeline.versions
         return [(ReleaseSet(1 << i), Const(versions[i])) for i in where.indices()]
 
-    def breaks(self, use: object) -> ReleaseSet:
+    def breaks(self, use: CallUse) -> ReleaseSet:
         """The releases in which a call cannot be bound."""
-        from driftwatch.flow.uses import CallUse
         from driftwatch.rules.calls import parts
 
-        assert isinstance(use, CallUse)
         broken = EMPTY
         for part in parts(use, self.history):
             if not part.bound.fits:
@@ -219,9 +218,23 @@ class World:
         selection = self._selection(module)
         if name in selection.skipped_definitions:
             return Value(((self.all_releases, Lazy(module, name)),))
-        if name in selection.skipped_names:
-            return unknown(self.all_releases)
-        return None
+        pieces = selection.skipped_names.get(name)
+        if pieces is None:
+            return None
+        return self._execute_skipped(module, name, pieces)
+
+    def _execute_skipped(self, module: ModuleCode, name: str, pieces: list[Piece]) -> Value:
+        """Execute the statements that bind a name which turned out to be needed after all."""
+        module.names[name] = unknown(self.all_releases)
+        run = Run(self)
+        run.state = State(self.all_releases, dict(module.names), dict(module.heap))
+        del run.state.vars[name]
+        for piece in pieces:
+            run.frame = self._module_frame(module, self.tree(module, piece.first, piece.last), self.no_frame)
+            run.block(run.frame.tree.module.body)
+        module.heap.update(run.state.heap)
+        module.names[name] = run.state.vars.get(name, unknown(self.all_releases))
+        return module.names[name]
 
     def worth_following(self, atom: Lazy) -> bool:
         """Whether a function that was passed over may build keyword arguments."""
@@ -245,8 +258,7 @@ class World:
         selection = self._selection(module)
         piece = selection.skipped_definitions.get(atom.name)
         if piece is None:
-            imported = self._reexported(module, atom.name)
-            return imported
+            return self._reexported(module, atom.name)
         run = Run(self)
         run.frame = self._module_frame(module, self.tree(module, piece.first, piece.last), self.no_frame)
         run.state = State(self.all_releases, dict(module.names), dict(module.heap))
@@ -439,7 +451,6 @@ class World:
                     self.analyse_entry(function)
             for code in module.classes:
                 analyse_class(self, code)
-            self._left_over(module)
             if not self._dirty:
                 break
 
@@ -459,14 +470,17 @@ class World:
         summary = self.summary(constructor)
         return self.all_releases if summary is None else summary.completes
 
-    def _left_over(self, module: ModuleCode) -> None:
-        """Private functions that nobody in the code base calls, or that somebody else may call."""
+    def analyse_left_over(self, module: ModuleCode, others: Collection[ModuleCode] = ()) -> None:
+        """Analyse the private functions that nobody in the code base calls, or that somebody else may call.
+
+        `others` are the modules that were analysed, any of which may call them.
+        """
         done: set[FunctionCode] = set()
         while True:
             waiting = [
                 f
                 for f in self._all_functions(module)
-                if f.is_private and f not in done and (f.escapes or not (f.called or self._referred_to(f)))
+                if f.is_private and f not in done and (f.escapes or not (f.called or self._referred_to(f, others)))
             ]
             if not waiting:
                 return
@@ -474,8 +488,14 @@ class World:
                 done.add(function)
                 self.analyse_entry(function)
 
-    def _referred_to(self, function: FunctionCode) -> bool:
-        """Whether some other piece of the module's analysed code mentions the function by name."""
+    def _referred_to(self, function: FunctionCode, others: Collection[ModuleCode]) -> bool:
+        """Whether some other piece of the analysed code mentions the function by name."""
+        for other in others:
+            if other is not function.module and other.survey is not None:
+                for piece in other.survey.pieces:
+                    imported = any(item.name == function.name for item in piece.imports)
+                    if imported or function.name in piece.attributes:
+                        return True
         survey = function.module.survey
         if survey is None:
             return False
@@ -489,18 +509,16 @@ class World:
                 return True
         return False
 
-    def instantiated(self, run: Run, code: ClassCode, base: Ref, where: ReleaseSet, location: Location) -> None:
+    def instantiated(self, code: ClassCode, base: Ref, place: Construction) -> None:
         """An instance of a class that derives from one of the library's is made."""
-        self._constructed.setdefault(code, []).append((base, where, location))
+        self._constructed.setdefault(code, []).append((base, place))
 
     def finish(self) -> None:
         """Give the recorded subclasses the places where they are constructed."""
-        from driftwatch.flow.uses import SubclassUse
-
         for code, places in self._constructed.items():
             for use in self.recorder.uses():
                 if isinstance(use, SubclassUse) and use.class_name == code.name and use.location.path == code.tree.path:
-                    here = tuple(sorted({p for base, where, p in places if base == use.base}))
+                    here = merged_constructions(place for base, place in places if base == use.base)
                     if here:
                         self.recorder.add(replace(use, instantiated=here))
 
@@ -525,7 +543,9 @@ class World:
         return None
 
     def annotated_here(self, run: Run, node: cst.BaseExpression) -> Value | None:
-        frame = Frame(run.frame.module, run.frame.tree, records=False, muted=True, closure=(run.state.vars, *run.frame.closure))
+        frame = Frame(
+            run.frame.module, run.frame.tree, records=False, muted=True, closure=(run.state.vars, *run.frame.closure)
+        )
         return self._annotation(frame, node)
 
     def _annotation(self, frame: Frame, node: cst.BaseExpression, *, eager: bool = False) -> Value | None:
