@@ -154,6 +154,14 @@ def test_what_becomes_of_it(runner: Runner, clause: str, body: str, outcome: str
     assert what(runner, source) == {"0.1.0": [(4, "keyword", outcome)]}
 
 
+def test_a_handler_that_raises_it_again_did_not_take_it(runner: Runner) -> None:
+    source = (
+        "import lib.comm as comm\ndef run():\n    try:\n        try:\n            return comm.gather\n"
+        "        except Exception:\n            raise\n    except AttributeError:\n        return 0\n"
+    )
+    assert what(runner, source) == {"0.1.0": [(5, "name", "guarded")]}
+
+
 def test_a_fallback_that_fails_too_is_a_second_fact(runner: Runner) -> None:
     source = (
         "import lib.comm as comm\ndef run():\n    try:\n        return comm.create(1, 2, group=3)\n"

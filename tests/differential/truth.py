@@ -255,6 +255,9 @@ def _handled(event: Event, source: Source) -> frozenset[str]:
         for handler in attempt.handlers:
             if (at[0], handler.body[0].lineno) not in after:
                 continue
+            again = (n.lineno for s in handler.body for n in ast.walk(s) if isinstance(n, ast.Raise) and n.exc is None)
+            if any((at[0], line) in after for line in again):
+                break  # it lets it go on, which Python does not tell as a new event
             names = _handler_names(handler)
             narrow = bool(names) and not names & BROAD
             if narrow:
