@@ -426,6 +426,12 @@ FILES = {
             return Shelf(wood)
 
 
+        def labelled_shelf(label):
+            shelf = Shelf()
+            shelf.label = label
+            return shelf
+
+
         def any_shelf(which) -> "Shelf | None":
             return None
 

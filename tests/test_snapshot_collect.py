@@ -192,6 +192,7 @@ class TestClasses:
         assert symbol(kiln, "kiln.clay:Base.shelf_life").binding is None
         assert symbol(kiln, "kiln.shelf:Shelf.boards").binding is Binding.INSTANCE
         assert symbol(kiln, "kiln.shelf:Shelf.right").binding is Binding.INSTANCE
+        assert symbol(kiln, "kiln.shelf:Shelf.label").binding is Binding.INSTANCE
 
     def test_fields_of_a_dataclass(self, kiln: Snapshot) -> None:
         assert symbol(kiln, "kiln.clay:Pot.name").binding is Binding.INSTANCE

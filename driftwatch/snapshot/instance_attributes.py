@@ -6,7 +6,7 @@ They are not members of the class (``from module import Class; Class.x`` fails),
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 _OPENING = frozenset({"__getattr__", "__getattribute__"})
@@ -47,7 +47,7 @@ def instance_attributes(node: ast.ClassDef) -> InstanceAttributes:
 
 def _delegates(method: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.ClassDef) -> Iterator[Delegate]:
     """The one object that all answers of a ``__getattr__`` come from; nothing when there is another answer."""
-    returns = [inner.value for inner in ast.walk(method) if isinstance(inner, ast.Return)]
+    returns = [inner.value for inner in statements(method.body) if isinstance(inner, ast.Return)]
     if len(returns) != 1 or len(method.args.args) != 2:
         return
     answer = returns[0]
@@ -73,7 +73,7 @@ def _delegates(method: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.ClassDe
 def _given(attribute: str, node: ast.ClassDef) -> Iterator[Delegate]:
     """What the class's code ever gives to one attribute; nothing when that is anything but calls."""
     given: list[Delegate] = []
-    for inner in ast.walk(node):
+    for inner in statements(node.body):
         if isinstance(inner, ast.AnnAssign):
             targets: list[ast.expr] = [inner.target]
         elif isinstance(inner, ast.Assign):
@@ -112,32 +112,85 @@ def _instances(method: ast.FunctionDef | ast.AsyncFunctionDef, class_name: str) 
         else:
             names.add(arguments[0].arg)
             return names
-    for node in ast.walk(method):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            called = node.value.func
-            made = isinstance(called, ast.Name) and called.id in makers
-            made = made or (isinstance(called, ast.Attribute) and called.attr == "__new__")
-            if made:
-                names.update(t.id for t in node.targets if isinstance(t, ast.Name))
+    names.update(_made(method.body, makers))
     return names
 
 
+def _made(body: Sequence[ast.stmt], makers: Collection[str]) -> Iterator[str]:
+    """The local names that are given a new instance of a class."""
+    for statement in statements(body):
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            called = statement.value.func
+            # `Class(...)`, `cls.__new__(cls)`, `object.__new__(Class)`
+            named = [called, *statement.value.args] if isinstance(called, ast.Attribute) else [called]
+            if isinstance(called, ast.Attribute) and called.attr != "__new__":
+                continue
+            if any(isinstance(name, ast.Name) and name.id in makers for name in named):
+                yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
+
+
+def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Every statement of a body, those of nested blocks and functions included."""
+    for statement in body:
+        yield statement
+        for name in ("body", "orelse", "finalbody"):
+            if inner := getattr(statement, name, None):
+                yield from statements(inner)
+        for block in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            yield from statements(block.body)
+
+
+def attributes_given_outside(tree: ast.Module) -> dict[str, set[str]]:
+    """For each class of a module, the attributes that the module's functions set on instances they have just made."""
+    classes = {statement.name for statement in tree.body if isinstance(statement, ast.ClassDef)}
+    found: dict[str, set[str]] = {}
+    for function in tree.body:
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for name in classes:
+            for instance in set(_made(function.body, {name})):
+                given = InstanceAttributes()
+                _collect(function, instance, given)
+                found.setdefault(name, set()).update(given.names)
+    return found
+
+
 def _collect(method: ast.FunctionDef | ast.AsyncFunctionDef, instance: str, found: InstanceAttributes) -> None:
-    for node in ast.walk(method):
-        if isinstance(node, ast.AnnAssign) and _is_attribute(node.target, instance):
-            assert isinstance(node.target, ast.Attribute)
-            found.names[node.target.attr] = node.annotation
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_attribute(node, instance):
-            found.names.setdefault(node.attr, None)
-        elif isinstance(node, ast.Call):
-            _collect_call(node, instance, found)
-        elif (
-            isinstance(node, ast.Subscript)
-            and isinstance(node.ctx, ast.Store)
-            and isinstance(node.value, ast.Attribute)
-            and node.value.attr == "__dict__"
-            and _is_attribute(node.value, instance)
-        ):
+    for statement in statements(method.body):
+        if isinstance(statement, ast.AnnAssign):
+            if _is_attribute(statement.target, instance):
+                assert isinstance(statement.target, ast.Attribute)
+                found.names[statement.target.attr] = statement.annotation
+        elif isinstance(statement, ast.Expr):
+            for call in ast.walk(statement.value):
+                if isinstance(call, ast.Call):
+                    _collect_call(call, instance, found)
+        else:
+            for target in _targets(statement):
+                _collect_target(target, instance, found)
+
+
+def _targets(statement: ast.stmt) -> Iterator[ast.expr]:
+    if isinstance(statement, ast.Assign | ast.Delete):
+        yield from statement.targets
+    elif isinstance(statement, ast.AugAssign | ast.For | ast.AsyncFor):
+        yield statement.target
+    elif isinstance(statement, ast.With | ast.AsyncWith):
+        yield from (item.optional_vars for item in statement.items if item.optional_vars is not None)
+
+
+def _collect_target(target: ast.expr, instance: str, found: InstanceAttributes) -> None:
+    if isinstance(target, ast.Tuple | ast.List):
+        for part in target.elts:
+            _collect_target(part, instance, found)
+    elif isinstance(target, ast.Starred):
+        _collect_target(target.value, instance, found)
+    elif isinstance(target, ast.Attribute):
+        if isinstance(target.ctx, ast.Store) and _is_attribute(target, instance):
+            found.names.setdefault(target.attr, None)
+    elif isinstance(target, ast.Subscript):
+        owner = target.value
+        if isinstance(owner, ast.Attribute) and owner.attr == "__dict__" and _is_attribute(owner, instance):
             found.dynamic = True
 
 

@@ -11,6 +11,7 @@ import gc
 import hashlib
 import io
 import logging
+import re
 import tokenize
 import warnings
 from collections.abc import Iterable, Iterator
@@ -23,7 +24,7 @@ import griffe
 from driftwatch.errors import SnapshotError
 from driftwatch.snapshot import scope
 from driftwatch.snapshot.decorators import literal
-from driftwatch.snapshot.instance_attributes import Delegate, instance_attributes
+from driftwatch.snapshot.instance_attributes import Delegate, attributes_given_outside, instance_attributes
 from driftwatch.snapshot.lazy_names import lazy_names
 from driftwatch.snapshot.model import Parameter, ParameterKind
 from driftwatch.snapshot.source_facts import (
@@ -46,6 +47,8 @@ _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _WARNINGS = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
 _UNIONS = frozenset({"typing.Union", "typing.Optional", "Union", "Optional"})
 _CLASSVARS = ("typing.ClassVar", "ClassVar", "typing_extensions.ClassVar")
+_GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
+"""The names a function says it will assign in the module: their value at import says nothing about later."""
 _KINDS = {
     griffe.ParameterKind.positional_only: ParameterKind.POSITIONAL_ONLY,
     griffe.ParameterKind.positional_or_keyword: ParameterKind.POSITIONAL_OR_KEYWORD,
@@ -146,9 +149,9 @@ class _ModuleReading:
         self._tree = tree
         self._objects = objects
         self._is_package = is_package
-        # Both need a walk over all of the file; most files need neither.
-        self._changed = _globals_assigned(tree) if "global " in text else frozenset()
+        self._changed = frozenset(name for line in _GLOBAL.findall(text) for name in line.replace(",", " ").split())
         self._may_wrap = "wraps" in text
+        self._given = attributes_given_outside(tree)
 
     def facts(self) -> ModuleFacts:
         path = self._module.path
@@ -291,6 +294,8 @@ class _ModuleReading:
             name: str(griffe.safe_get_annotation(annotation, parent=inner)) if annotation is not None else None
             for name, annotation in attributes.names.items()
         }
+        if owner is self._module:
+            annotations = {**dict.fromkeys(sorted(self._given.get(node.name, ()))), **annotations}
         return ClassFacts(
             bases=tuple(self._base(base, owner) for base in node.bases),
             metaclass=_path_of(self._expression(metaclass, owner)) or "?" if metaclass is not None else None,
@@ -403,8 +408,3 @@ def _wrapper_keywords(node: _FunctionNode) -> tuple[str, ...]:
             ):
                 found.add(call.args[0].value)
     return tuple(sorted(found))
-
-
-def _globals_assigned(tree: ast.Module) -> frozenset[str]:
-    """Module names that some function assigns: their value at import says nothing about later."""
-    return frozenset(name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names)
