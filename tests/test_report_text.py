@@ -115,6 +115,31 @@ def test_the_same_problem_is_told_once() -> None:
     assert "30 errors" not in shown and "31 errors" in shown
 
 
+def test_errors_come_before_warnings() -> None:
+    lines = text().splitlines()
+    kinds = [
+        kind for line in lines for kind in ("error", "warning", "note") if re.match(rf"\S+:\d+:\d+: {kind} ", line)
+    ]
+    assert kinds == ["error", "error", "warning", "note"]
+
+
+@pytest.mark.parametrize(
+    ("works", "requirement"),
+    [
+        (["0.6.2", "0.7.0"], "flashinfer-python>=0.6.2,<=0.7.0"),
+        (["0.6.0", "0.7.0", "0.7.1"], "flashinfer-python>=0.7.0"),
+        (["0.6.0"], "flashinfer-python==0.6.0"),
+    ],
+)
+def test_the_way_out(works: list[str], requirement: str) -> None:
+    target = replace(REPORT.targets[0], compatible=TIMELINE.set_of(works), degraded=EMPTY)
+    assert f"  way out       require {requirement}, or mend the 3 errors above" in text(
+        replace(REPORT, targets=(target,))
+    )
+    assert "way out" not in text(replace(REPORT, targets=(replace(target, compatible=EMPTY),)))
+    assert "way out" not in text(replace(REPORT, targets=(replace(target, compatible=target.checked),)))
+
+
 def test_silence_says_what_was_checked() -> None:
     target = replace(REPORT.targets[0], compatible=REPORT.targets[0].checked, degraded=EMPTY)
     clean = Report(targets=(target,), findings=(), files=40, analysed=3)

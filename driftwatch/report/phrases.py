@@ -8,6 +8,7 @@ from collections.abc import Callable
 from driftwatch.findings import Finding
 from driftwatch.flow.uses import Outcome
 from driftwatch.releases import ReleaseSet, Timeline
+from driftwatch.report.model import TargetReport
 from driftwatch.report.safe import safe
 
 Source = Callable[[str], "tuple[str, ...] | None"]
@@ -46,6 +47,16 @@ def where(timeline: Timeline, finding: Finding) -> tuple[str, ...]:
     if finding.beyond and (finding.releases or timeline.describe(finding.beyond) not in finding.message):
         said.append(f"outside the checked range in {ranges(timeline, finding.beyond)}")
     return tuple(said)
+
+
+def requirement(target: TargetReport) -> str:
+    """What selects the newest run of checked releases that work: ``dist>=0.6.8``, with an end where it has one."""
+    timeline = target.timeline
+    first, last = timeline.ranges(target.compatible)[-1]
+    if first == last:
+        return f"{target.distribution}=={first}"
+    end = "" if last == timeline.versions[-1] else f",<={last}"
+    return f"{target.distribution}>={first}{end}"
 
 
 def newer(checked: ReleaseSet, releases: ReleaseSet) -> ReleaseSet:

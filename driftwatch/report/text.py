@@ -1,6 +1,6 @@
 """The report for a person: what breaks, where, would anybody notice, and what to do.
 
-Enters: a report and how it is to look. Leaves: text that is safe on any terminal. Errors and warnings are shown in
+Enters: a report and how it is to look. Leaves: text that is safe on any terminal. Errors, then warnings, are shown in
 full, with their source; the same problem at several places is shown once. Notes take one line each. The last lines are
 the ones that people want most: the releases this code works with.
 """
@@ -14,7 +14,7 @@ from driftwatch.flow.uses import Outcome
 from driftwatch.report.excerpt import excerpt
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import count, newer, outcome, ranges, where
+from driftwatch.report.phrases import count, newer, outcome, ranges, requirement, where
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Span, compose, plain
 
@@ -24,9 +24,10 @@ _BLANK: Line = ()
 
 def render(report: Report, options: RenderOptions) -> str:
     lines: list[Line | Hanging] = []
-    for group in _groups(f for f in report.findings if f.severity is not Severity.NOTE):
-        lines.extend(_problem(report, group, options))
-        lines.append(_BLANK)
+    for severity in (Severity.ERROR, Severity.WARNING):
+        for group in _groups(f for f in report.findings if f.severity is severity):
+            lines.extend(_problem(report, group, options))
+            lines.append(_BLANK)
     sections = [*_notes(report), _diagnostics(report), _idle(report)]
     if options.unresolved:
         sections.append(_unresolved(report))
@@ -193,6 +194,12 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Line | Hanging]:
     for label, style, releases in rows:
         said = (Span(ranges(timeline, releases)),) if releases else (Span("none", "dim"),)
         yield Hanging((Span(f"  {label:<14}", style if releases else "dim"),), said)
+    if target.broken and target.compatible:
+        number = sum(f.severity is Severity.ERROR and f.distribution == target.distribution for f in report.findings)
+        # None above is one that a baseline hides: the release is broken all the same.
+        mend = f", or mend the {count(number, 'error')} above" if number else ""
+        said = (Span(f"require {safe(requirement(target))}{mend}"),)
+        yield Hanging((Span(f"  {'way out':<14}", "code"),), said)
     beyond = report.beyond(target.distribution)
     later = newer(target.checked, beyond)
     for label, releases in (("upgrade", later), ("downgrade", beyond - later)):
