@@ -189,6 +189,8 @@ def _same(left: Atom, right: Atom) -> bool | None:
 
 def membership(run: Run, container: Atom, item: Atom, where: ReleaseSet) -> tuple[ReleaseSet, ReleaseSet]:
     """The releases in which ``item in container`` may hold, and those in which it may fail."""
+    if isinstance(item, External):
+        return _listed(run, container, item, where)
     if not isinstance(item, Const):
         return where, where
     if isinstance(container, ParameterMap):
@@ -217,6 +219,22 @@ def membership(run: Run, container: Atom, item: Atom, where: ReleaseSet) -> tupl
         except pure.NotPure:
             return where, where
     return where, where
+
+
+def _listed(run: Run, container: Atom, item: External, where: ReleaseSet) -> tuple[ReleaseSet, ReleaseSet]:
+    """Whether a foreign object, such as a kind of parameter, is in a list of such."""
+    content = lists_of(run, container)
+    if content is None or content.open & where:
+        return where, where
+    holds, surely = EMPTY, EMPTY
+    for element in content.elements:
+        for there, atom in as_alternatives(element.value, element.releases & where):
+            same = _same(atom, item)
+            if same is not False:
+                holds |= there
+            if same is True:
+                surely |= there & element.certain
+    return holds, where - surely
 
 
 def truth_of(run: Run, atom: Atom) -> bool | None:

@@ -34,31 +34,42 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
             continue
         argument = use.keywords[i]
         name = argument.name or ""
+        taken = _taken(use, name, context)
         how = "does not take" if fault is Fault.UNKNOWN_KEYWORD else "takes by position only its parameter"
-        yield _HEADING.verdict(
+        verdict = _HEADING.verdict(
             use,
             use.callee.dotted,
             releases,
             f"`{use.callee.qualname}` {how} `{name}` in {RELEASES}",
-            _hint(use, name, context),
+            _hint(use, name, taken, context),
             parameter=name,
             argument=argument,
         )
+        if not taken and not argument.certain:
+            # Passed only under a condition of the program's own, for a build that is not among the known releases:
+            # nothing says that the condition ever holds with one of those.
+            verdict = replace(verdict, severity=Severity.WARNING)
+        yield verdict
 
 
-def _hint(use: CallUse, name: str, context: Context) -> str:
-    history = context.history
+def _taken(use: CallUse, name: str, context: Context) -> ReleaseSet:
+    """The releases that take the keyword, wherever the call is reached."""
     taken = EMPTY
-    known: set[str] = set()
-    everywhere = replace(use, releases=history.timeline.all)
-    for releases, epochs in callee_epochs(everywhere, history):
+    for releases, epochs in callee_epochs(replace(use, releases=context.history.timeline.all), context.history):
         if any(takes_keyword(epoch.symbol.signature, name) for epoch in epochs):
             taken |= releases
+    return taken
+
+
+def _hint(use: CallUse, name: str, taken: ReleaseSet, context: Context) -> str:
+    history = context.history
+    if taken:
+        return f"{needs(history, taken)}; or pass it only where `inspect.signature` shows it"
+    known: set[str] = set()
+    for _, epochs in callee_epochs(replace(use, releases=history.timeline.all), history):
         for epoch in epochs:
             known.update(p.name for p in (epoch.symbol.signature.parameters if epoch.symbol.signature else ()))
-    if not taken:
-        return f"no known release takes `{name}`{did_you_mean(name, known)}"
-    return f"{needs(history, taken)}; or pass it only where `inspect.signature` shows it"
+    return f"no known release takes `{name}`{did_you_mean(name, known)}"
 
 
 _KEYWORD = """\
@@ -106,7 +117,8 @@ RULE = Rule(
         "Python raises TypeError for a keyword that the installed release's signature does not have. It happens when a "
         "parameter was added later than the oldest supported release, or was renamed or removed since. The keyword "
         "counts wherever it was written: at the call, in a dict that is passed with `**`, in a `functools.partial`, or "
-        "at the caller of a wrapper that passes its keywords on."
+        "at the caller of a wrapper that passes its keywords on. A keyword that no known release takes, passed only under "
+        "a condition that cannot be told, is a warning."
     ),
     hint="Require a release that takes the keyword, or pass it only where `inspect.signature` shows it.",
     check=check,
