@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import libcst as cst
 
+from driftwatch.binding.calls import parts
 from driftwatch.flow.calls import NO_ARGUMENTS, Arguments
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary
 from driftwatch.flow.files import Files
@@ -126,8 +127,6 @@ class World:
 
     def breaks(self, use: CallUse) -> ReleaseSet:
         """The releases in which a call cannot be bound."""
-        from driftwatch.rules.calls import parts
-
         broken = EMPTY
         for part in parts(use, self.history):
             if not part.bound.fits:

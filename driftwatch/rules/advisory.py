@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from driftwatch.binding.calls import Part
 from driftwatch.findings import Severity, Verdict
 from driftwatch.flow.uses import Argument, CallUse, Constant, Unknown, Use
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules.advisories import Advisory, Condition
-from driftwatch.rules.calls import Part
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.model import Ref

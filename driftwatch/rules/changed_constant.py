@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from driftwatch.binding.calls import Part
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import CallUse, ImportUse, NameUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.rules.calls import Part
 from driftwatch.rules.enums import enum_in, member_of
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.snapshot.model import Ref, SymbolKind

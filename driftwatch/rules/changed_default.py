@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from driftwatch.binding.calls import Part
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import CallUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.rules.calls import Part
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.model import Ref

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from driftwatch.binding.classes import candidates, look_up
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import NameUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.rules.classes import candidates, look_up
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.scope import in_scope
 from driftwatch.rules.wording import did_you_mean, needs

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from driftwatch.binding.calls import Part, parts
 from driftwatch.findings import Severity, Verdict
 from driftwatch.flow.uses import Argument, CallUse, Outcome, Use
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.advisories import Knowledge
-from driftwatch.rules.calls import Part, parts
 from driftwatch.snapshot.history import History
 
 

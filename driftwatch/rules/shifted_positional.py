@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from driftwatch.binding.calls import Part
+from driftwatch.binding.signature import Fault
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import CallUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet, union
-from driftwatch.rules.binding import Fault
-from driftwatch.rules.calls import Part
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.wording import ordinal
 from driftwatch.snapshot.model import ParameterKind, Signature

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from driftwatch.binding.classes import is_abstract
+from driftwatch.binding.signature import Shape, bind
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import MethodDefinition, SubclassUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet, union
-from driftwatch.rules.binding import Shape, bind
-from driftwatch.rules.classes import is_abstract
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.wording import code, needs
 from driftwatch.snapshot.history import History

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from driftwatch.binding.calls import callee_epochs, takes_keyword
+from driftwatch.binding.signature import Fault
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import CallUse, Outcome, Use
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.rules.binding import Fault
-from driftwatch.rules.calls import callee_epochs, takes_keyword
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.wording import did_you_mean, needs
 

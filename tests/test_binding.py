@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from driftwatch.rules.binding import Fault, Shape, bind
+from driftwatch.binding.signature import Fault, Shape, bind
 from driftwatch.rules.example import signature
 from driftwatch.snapshot.model import Parameter, ParameterKind, Signature
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from driftwatch.binding.classes import candidates
+from driftwatch.binding.signature import Bound, Problem, Shape, bind
 from driftwatch.flow.uses import Argument, CallUse
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.rules.binding import Bound, Problem, Shape, bind
-from driftwatch.rules.classes import candidates
 from driftwatch.snapshot.history import Epoch, History
 from driftwatch.snapshot.model import Binding, Parameter, ParameterKind, Ref, Signature, SymbolKind
 
