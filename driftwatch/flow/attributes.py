@@ -5,12 +5,13 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow import pure
+from driftwatch.flow.annotations import by_annotation
 from driftwatch.flow.code import ClassCode
-from driftwatch.flow.library import use_name
+from driftwatch.flow.library import class_member, instance_member, use_name
 from driftwatch.flow.run import Run, as_alternatives, escape
+from driftwatch.flow.state import NO_ARGUMENTS
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
-    NOTHING,
     UNKNOWN,
     Alternative,
     ArgSpecOf,
@@ -81,7 +82,7 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
     if isinstance(atom, SuperOf):
         return _bound(where, super_attribute(run, atom.code, name, where, node))
     if isinstance(atom, ProjectModule):
-        value = run.world.module_attribute(atom.code, name, where)
+        value = run.world.modules.attribute(atom.code, name, where)
         return list(value.alternatives)
     if isinstance(atom, External):
         return [(where, External(f"{atom.dotted}.{name}"))]
@@ -97,7 +98,7 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         return [(where, _of_parameter(atom, name))]
     if isinstance(atom, Unknown):
         run.asks(atom.parameter)
-        known = run.world.by_annotation(run, atom.parameter)
+        known = by_annotation(run, atom.parameter)
         if known is not None:
             return list(attribute_of(run, known.within(where), name, node).alternatives)
     return [(where, UNKNOWN)]
@@ -176,7 +177,7 @@ def instance_attribute(
     found: Value | None = None
     for current in order:
         if name in current.attributes:
-            run.world.share_heap(run.state, current.heap)
+            run.state.adopt(current.heap)
             value = current.attributes[name].within(where)
             found = value if found is None else join(found, value)
     if found is not None:
@@ -187,13 +188,11 @@ def instance_attribute(
             if method.kind == "property":
                 if node is None:
                     return None
-                from driftwatch.flow.functions import call_function
-
-                return call_function(run, Function(method, bound), run.world.no_arguments, node)
+                return run.call(Value(((where, Function(method, bound)),)), NO_ARGUMENTS, node)
             owner: Atom | None = None if method.kind == "static" else Class(code) if method.kind == "class" else bound
             return Value(((where, Function(method, owner)),))
         if name in current.constants:
-            run.world.share_heap(run.state, current.heap)
+            run.state.adopt(current.heap)
             return current.constants[name].within(where)
     return _of_library_base(run, others, name, where, node, instance=True)
 
@@ -216,12 +215,12 @@ def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, nod
             method = current.methods[name]
             return Value(((where, Function(method, Class(code) if method.kind == "class" else None)),))
         if name in current.constants:
-            run.world.share_heap(run.state, current.heap)
+            run.state.adopt(current.heap)
             value = current.constants[name].within(where)
             written = current.attributes.get(name)
             return value if written is None else join(value, written.within(where))
         if name in current.attributes:
-            run.world.share_heap(run.state, current.heap)
+            run.state.adopt(current.heap)
             return current.attributes[name].within(where)
     return _of_library_base(run, others, name, where, node, instance=False)
 
@@ -260,11 +259,21 @@ def _of_library_base(
 
 
 def _library_member(run: Run, atom: LibObject, name: str, where: ReleaseSet, instance: bool) -> list[Alternative]:
-    from driftwatch.flow.library import class_member, instance_member
-
     if instance:
         return instance_member(run, LibInstance(atom.ref, exact=True), name, where)
     return class_member(run, atom.ref, name, where)
 
 
-__all__ = ["NOTHING", "attribute_of", "class_attribute", "instance_attribute", "lineage", "read_attribute"]
+def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
+    """An attribute of an instance of a code base's class is set."""
+    before = code.attributes.get(name, Value())
+    after = join(before, value)
+    if set(after.alternatives) != set(before.alternatives):
+        code.attributes[name] = after
+        code.changed = True
+    for _, atom in value.alternatives:
+        key = getattr(atom, "key", None)
+        if isinstance(key, int):
+            content = run.content(key)
+            if content is not None:
+                code.heap[key] = content

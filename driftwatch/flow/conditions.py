@@ -261,6 +261,3 @@ def presence(run: Run, atom: Atom, name: str, where: ReleaseSet) -> tuple[Releas
         run.touch()
         return found.present | found.unknown, where - found.present
     return where, where
-
-
-__all__ = ["answer_comparison", "branch", "branch_value", "membership", "presence", "split", "truth_of"]

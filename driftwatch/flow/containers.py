@@ -8,12 +8,13 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow import pure
-from driftwatch.flow.conditions import membership, truth_of
+from driftwatch.flow.conditions import truth_of
+from driftwatch.flow.constants import constants_of
+from driftwatch.flow.library import lookup, module_member
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.state import DictContent, Entry, ListContent
 from driftwatch.flow.values import (
     FALSE,
-    NONE,
     TRUE,
     UNKNOWN,
     Alternative,
@@ -82,6 +83,21 @@ def merge_dicts(content: DictContent, other: DictContent, where: ReleaseSet) -> 
     return DictContent(
         content.entries, content.open | (other.open & where), content.forwarded | (other.forwarded & where)
     )
+
+
+def merge_value(run: Run, content: DictContent, value: Value) -> DictContent:
+    """A dict's content after ``**value`` or ``update(value)``."""
+    for where, atom in as_alternatives(value, run.state.reach):
+        other = dict_of(run, atom)
+        if other is not None:
+            content = merge_dicts(content, other, where)
+        elif not (isinstance(atom, Const) and atom.value is None):
+            forwarded = getattr(atom, "parameter", None) is not None
+            run.asks(getattr(atom, "parameter", None))
+            content = DictContent(
+                content.entries, content.open | where, content.forwarded | where if forwarded else content.forwarded
+            )
+    return content
 
 
 # -- sequences ---------------------------------------------------------------------------------------------------------
@@ -221,8 +237,6 @@ def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alterna
             run.throw("KeyError", where)
         return []
     if isinstance(owner, NamesOf) and isinstance(key, Const) and isinstance(key.value, str):
-        from driftwatch.flow.library import lookup, module_member
-
         found = lookup(run, owner.owner, key.value, where)
         if found is not None and isinstance(owner.owner, LibModule):
             return module_member(run, owner.owner.module, key.value, found.present)
@@ -234,9 +248,7 @@ def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alterna
     if isinstance(owner, LibObject) and owner.is_class:
         return [(where, owner)]
     if isinstance(owner, External) and owner.dotted == "sys.modules" and isinstance(key, Const):
-        from driftwatch.flow.library import is_inside
-
-        if isinstance(key.value, str) and is_inside(run, key.value):
+        if isinstance(key.value, str) and run.target.is_inside(key.value):
             return [(where & run.history.has_module(key.value), LibModule(key.value))]
     if isinstance(owner, Unknown):
         run.asks(owner.parameter)
@@ -296,8 +308,6 @@ def call_method(run: Run, method: MethodOf, positional: ListContent, keywords: D
 
 
 def _constant_method(run: Run, owner: Const, name: str, positional: ListContent, keywords: DictContent) -> Value:
-    from driftwatch.flow.models import constants_of
-
     if owner.value is not None and name == "join" and positional.elements:
         parts = elements_of(run, positional.elements[0].value)
         singles = [p.value.single() for p in parts or ()]
@@ -351,7 +361,7 @@ def _pairs(run: Run, pairs: Sequence[tuple[Entry, Entry]], node: cst.CSTNode) ->
     for i, (key, value) in enumerate(pairs):
         where, certain = value.releases & run.state.reach, value.certain & run.state.reach
         site = (node, i)
-        number = run.world.number((id(node), run.frame.uid, "pair", i), site)
+        number = run.world.identities.number((id(node), run.frame.uid, "pair", i), site)
         run.state.heap[number] = ListContent((key, value), is_tuple=True)
         elements.append(Entry(where, certain, Value(((where, ListRef(number)),)), value.trace, value.location))
     return run.new_list(node, ListContent(tuple(elements)))
@@ -366,14 +376,12 @@ def _dict_method(
     keywords: DictContent,
     node: cst.CSTNode,
 ) -> Value:
-    from driftwatch.flow.expressions import merge_value
-
     reach = run.state.reach
     first = positional.elements[0].value if positional.elements else None
     second = positional.elements[1].value if len(positional.elements) > 1 else None
     if name == "update":
         if first is not None:
-            content = merge_value(run, content, first, node)
+            content = merge_value(run, content, first)
         run.state.heap[owner.key] = merge_dicts(content, keywords, reach)
         return const(None, reach)
     if name == "copy":
@@ -485,6 +493,3 @@ def quantify(run: Run, value: Value, *, every: bool) -> Value:
         surely_stops |= (stops - goes_on) & part.certain
     stop, end = (FALSE, TRUE) if every else (TRUE, FALSE)
     return value_of([(may_stop, stop), (reach - surely_stops, end)])
-
-
-__all__ = ["NONE", "call_method", "elements_of", "item_of", "membership", "merge_dicts", "put", "quantify", "set_item"]

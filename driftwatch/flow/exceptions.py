@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from driftwatch.flow.state import State, join_states
 from driftwatch.flow.children import walk
+from driftwatch.flow.state import State, join_states
 from driftwatch.flow.syntax import Tree, dotted_name, statements
 from driftwatch.flow.uses import UNCAUGHT, Catch, Outcome
 

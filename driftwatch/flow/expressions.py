@@ -7,16 +7,17 @@ from typing import Any, cast
 
 import libcst as cst
 
-from driftwatch.flow import pure
 from driftwatch.flow.attributes import read_attribute
 from driftwatch.flow.calls import evaluate_call
+from driftwatch.flow.children import children
 from driftwatch.flow.comprehensions import dict_comprehension, list_comprehension
 from driftwatch.flow.conditions import branch_value
-from driftwatch.flow.containers import spread_into, subscript_of
-from driftwatch.flow.names import look_up
-from driftwatch.flow.run import Run, as_alternatives, dict_of, escape, settle
+from driftwatch.flow.constants import pairwise
+from driftwatch.flow.containers import concatenate, merge_value, spread_into, subscript_of
+from driftwatch.flow.functions import define_lambda
+from driftwatch.flow.names import assign_name, look_up
+from driftwatch.flow.run import Run, as_alternatives, escape, settle
 from driftwatch.flow.state import DictContent, Entry, ListContent
-from driftwatch.flow.children import children
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
     FALSE,
@@ -30,15 +31,15 @@ from driftwatch.flow.values import (
     Value,
     const,
     join,
+    truth,
     unknown,
     value_of,
 )
 
-MAX_PRODUCT = 512
 """Pairs of alternatives that a binary operation looks at."""
 
 
-def evaluate(run: Run, node: cst.CSTNode, *, callee: bool = False) -> Value:
+def evaluate(run: Run, node: cst.CSTNode, callee: bool = False) -> Value:
     """The value of an expression in the run's current state."""
     if isinstance(node, cst.Name):
         return _name(run, node, callee)
@@ -144,7 +145,7 @@ def _dict(run: Run, node: cst.Dict) -> Value:
     for element in node.elements:
         if isinstance(element, cst.StarredDictElement):
             value = evaluate(run, element.value)
-            content = merge_value(run, content, value, element)
+            content = merge_value(run, content, value)
             continue
         key = evaluate(run, element.key) if isinstance(element, cst.DictElement) else unknown(run.state.reach)
         value = evaluate(run, element.value)
@@ -159,23 +160,6 @@ def _dict(run: Run, node: cst.Dict) -> Value:
     return run.new_dict(node, content)
 
 
-def merge_value(run: Run, content: DictContent, value: Value, node: cst.CSTNode) -> DictContent:
-    """A dict's content after ``**value`` or ``update(value)``."""
-    from driftwatch.flow.containers import merge_dicts
-
-    for where, atom in as_alternatives(value, run.state.reach):
-        other = dict_of(run, atom)
-        if other is not None:
-            content = merge_dicts(content, other, where)
-        elif not (isinstance(atom, Const) and atom.value is None):
-            forwarded = getattr(atom, "parameter", None) is not None
-            run.asks(getattr(atom, "parameter", None))
-            content = DictContent(
-                content.entries, content.open | where, content.forwarded | where if forwarded else content.forwarded
-            )
-    return content
-
-
 def _binary(run: Run, node: cst.BinaryOperation) -> Value:
     left = evaluate(run, node.left)
     right = evaluate(run, node.right)
@@ -183,35 +167,13 @@ def _binary(run: Run, node: cst.BinaryOperation) -> Value:
     if operation == "BitOr" and (
         left.where(lambda a: isinstance(a, DictRef)) or right.where(lambda a: isinstance(a, DictRef))
     ):
-        content = merge_value(run, DictContent(), left, node)
-        return run.new_dict(node, merge_value(run, content, right, node))
+        content = merge_value(run, DictContent(), left)
+        return run.new_dict(node, merge_value(run, content, right))
     if operation == "Add" and any(isinstance(a, Atom) and not isinstance(a, Const) for _, a in left.alternatives):
-        from driftwatch.flow.containers import concatenate
-
         joined = concatenate(run, left, right, node)
         if joined is not None:
             return joined
     return pairwise(run, operation, left, right)
-
-
-def pairwise(run: Run, operation: str, left: Value, right: Value) -> Value:
-    pairs = len(left.alternatives) * len(right.alternatives)
-    if pairs > MAX_PRODUCT:
-        return unknown(run.state.reach)
-    found: list[tuple[Any, Atom]] = []
-    for where, a in left.alternatives:
-        for there, b in right.alternatives:
-            both = where & there & run.state.reach
-            if not both:
-                continue
-            atom: Atom = UNKNOWN
-            if isinstance(a, Const) and isinstance(b, Const):
-                try:
-                    atom = pure.binary(operation, a, b)
-                except pure.NotPure:
-                    atom = UNKNOWN
-            found.append((both, atom))
-    return value_of(found)
 
 
 def _unary(run: Run, node: cst.UnaryOperation) -> Value:
@@ -249,8 +211,6 @@ def _boolean(run: Run, node: cst.BooleanOperation) -> Value:
 
 
 def _side(value: Value, reach: Any, truthy: bool) -> Value:
-    from driftwatch.flow.values import truth
-
     return value.within(reach).only(lambda a: truth(a) is not (not truthy))
 
 
@@ -269,15 +229,11 @@ def _conditional(run: Run, node: cst.IfExp) -> Value:
 def _named(run: Run, node: cst.NamedExpr) -> Value:
     value = evaluate(run, node.value)
     if isinstance(node.target, cst.Name):
-        from driftwatch.flow.names import assign_name
-
         assign_name(run, node.target.value, value)
     return value
 
 
 def _lambda(run: Run, node: cst.Lambda) -> Value:
-    from driftwatch.flow.functions import define_lambda
-
     return define_lambda(run, node)
 
 

@@ -6,31 +6,24 @@ library, it passes its arguments on, or it does not return in every release. Els
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import libcst as cst
 
-from driftwatch.flow.attributes import class_attribute, instance_attribute, lineage
-from driftwatch.flow.calls import Arguments, apply_value, at_call, is_interesting, unknown_call
+from driftwatch.flow.annotations import annotated, default_of
+from driftwatch.flow.arguments import at_call, is_interesting, unknown_call
+from driftwatch.flow.attributes import instance_attribute, lineage
+from driftwatch.flow.children import children
 from driftwatch.flow.code import ClassCode, FunctionCode, Summary
-from driftwatch.flow.exceptions import FOREIGN
-from driftwatch.flow.run import MAX_DEPTH, Frame, Run, as_alternatives, settle
-from driftwatch.flow.state import DictContent, Entry, ListContent, State, join_states
-from driftwatch.flow.children import children, walk
+from driftwatch.flow.run import MAX_DEPTH, Frame, Run, as_alternatives, escape
+from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, State, join_states
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.uses import Construction, Location, MethodDefinition, SubclassUse
 from driftwatch.flow.values import (
-    NONE,
-    UNKNOWN,
-    Alternative,
     Atom,
     Class,
-    Const,
     DictRef,
     External,
     Function,
     Instance,
-    LibInstance,
     LibObject,
     ListRef,
     Unknown,
@@ -39,7 +32,6 @@ from driftwatch.flow.values import (
     join,
     touches_library,
     unknown,
-    value_of,
 )
 from driftwatch.releases import EMPTY, ReleaseSet
 
@@ -61,7 +53,7 @@ TRANSPARENT_DECORATORS = frozenset(
 
 def define_function(run: Run, node: cst.FunctionDef) -> Value:
     """The value of a ``def``; its body is not executed."""
-    function = run.world.function_code(run.frame, node, node.name.value)
+    function = run.world.identities.function(run.frame, node, node.name.value)
     function.reach |= run.state.reach
     function.decorators = tuple(_decorator_name(d) for d in node.decorators)
     for decorator in node.decorators:
@@ -83,7 +75,7 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
 
 def define_lambda(run: Run, node: cst.Lambda) -> Value:
     """The value of a lambda."""
-    function = run.world.function_code(run.frame, node, "<lambda>")
+    function = run.world.identities.function(run.frame, node, "<lambda>")
     function.reach |= run.state.reach
     function.closure = (dict(run.state.vars), *run.frame.closure)
     run.frame.defined.append(function)
@@ -97,7 +89,7 @@ def _decorator_name(decorator: cst.Decorator) -> str | None:
 
 def define_class(run: Run, node: cst.ClassDef) -> Value:
     """The value of a ``class``: its body is executed, its methods are not."""
-    code = run.world.class_code(run.frame, node)
+    code = run.world.identities.of_class(run.frame, node)
     code.reach |= run.state.reach
     bases: list[Value] = []
     for argument in node.bases:
@@ -242,11 +234,11 @@ def bind_unknown(run: Run, function: FunctionCode, reach: ReleaseSet, uid: int) 
     for parameter in (*names[start:], *params.kwonly_params):
         bindings[parameter.name.value] = _of_annotation(run, function, parameter, reach)
     if isinstance(params.star_arg, cst.Param):
-        key = run.world.number((id(function.node), uid, "*"), function.node)
+        key = run.world.identities.number((id(function.node), uid, "*"), function.node)
         run.state.heap[key] = ListContent((), EMPTY, reach, is_tuple=True)
         bindings[params.star_arg.name.value] = Value(((reach, ListRef(key)),))
     if params.star_kwarg is not None:
-        key = run.world.number((id(function.node), uid, "**"), function.node)
+        key = run.world.identities.number((id(function.node), uid, "**"), function.node)
         run.state.heap[key] = DictContent({}, EMPTY, reach)
         bindings[params.star_kwarg.name.value] = Value(((reach, DictRef(key)),))
     return bindings
@@ -256,7 +248,7 @@ def _of_annotation(run: Run, function: FunctionCode, parameter: cst.Param, reach
     anything = Value(((reach, Unknown(parameter.name.value)),))
     if parameter.annotation is None:
         return anything
-    known = run.world.annotated(run, function, parameter.annotation.annotation)
+    known = annotated(run, function, parameter.annotation.annotation)
     return known.within(reach) if known is not None and known.within(reach).alternatives else anything
 
 
@@ -285,14 +277,14 @@ def bind_arguments(
         may_be_given = open_keywords | (open_positional if i < len(names) else EMPTY)
         bindings[name] = _bound_value(run, function, parameter, given, reach, may_be_given)
     if isinstance(params.star_arg, cst.Param):
-        key = run.world.number((id(function.node), uid, "*"), function.node)
+        key = run.world.identities.number((id(function.node), uid, "*"), function.node)
         extra = tuple(passed_on[len(names) :])
         run.state.heap[key] = ListContent(
             extra, marked.positional.open & reach, marked.positional.forwarded & reach, is_tuple=True
         )
         bindings[params.star_arg.name.value] = Value(((reach, ListRef(key)),))
     if params.star_kwarg is not None:
-        key = run.world.number((id(function.node), uid, "**"), function.node)
+        key = run.world.identities.number((id(function.node), uid, "**"), function.node)
         entries = {k: e for k, e in marked.keywords.entries.items() if k in by_keyword}
         run.state.heap[key] = DictContent(entries, marked.keywords.open & reach, marked.keywords.forwarded & reach)
         bindings[params.star_kwarg.name.value] = Value(((reach, DictRef(key)),))
@@ -315,7 +307,7 @@ def _bound_value(
     if value.alternatives and all(isinstance(a, Unknown) for _, a in value.alternatives):
         known = None
         if parameter.annotation is not None:
-            known = run.world.annotated(run, function, parameter.annotation.annotation)
+            known = annotated(run, function, parameter.annotation.annotation)
         if known is not None and known.within(reach).alternatives:
             return known.within(reach)
     return value
@@ -328,7 +320,7 @@ def _default(run: Run, function: FunctionCode, parameter: cst.Param, where: Rele
     if isinstance(
         node, (cst.Name, cst.SimpleString, cst.Integer, cst.Float, cst.Tuple, cst.UnaryOperation, cst.Attribute)
     ):
-        return run.world.in_module(run, function, node, where)
+        return default_of(run, function, node, where)
     return unknown(where)
 
 
@@ -339,10 +331,10 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
     """Call a function of the code base."""
     function = callee.code
     function.called = True
-    if run.frame.depth >= MAX_DEPTH or function.entered > MAX_ENTERED or run.world.is_active(function, run.frame):
+    if run.frame.depth >= MAX_DEPTH or function.entered > MAX_ENTERED or run.world.entries.is_active(function):
         return unknown_call(run, arguments, node)
     if not _must_enter(run, callee, arguments):
-        summary = run.world.summary(function)
+        summary = run.world.entries.summary(function)
         if summary is not None:
             return _by_summary(run, function, summary, arguments, callee, node)
     return enter(run, function, callee.bound, arguments, node)
@@ -352,7 +344,7 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments) -> bool:
     function = callee.code
     if function.module.executing or function.closure is not None or isinstance(function.node, cst.Lambda):
         return True
-    summary = run.world.summary(function)
+    summary = run.world.entries.summary(function)
     if summary is None:
         return False
     if not run.state.reach <= summary.completes:
@@ -368,11 +360,9 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments) -> bool:
 def _by_summary(
     run: Run, function: FunctionCode, summary: Summary, arguments: Arguments, callee: Function, node: cst.CSTNode
 ) -> Value:
-    from driftwatch.flow.run import escape
-
     for value in arguments.values():
         escape(value)
-    run.world.share_heap(run.state, summary.heap)
+    run.state.adopt(summary.heap)
     if callee.bound is not None:
         run.state.forget_attributes()
     if summary.uses_library:
@@ -387,7 +377,7 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
     """Follow a call into the function's body."""
     function.entered += 1
     outer, outer_frame = run.state, run.frame
-    uid = run.world.next_uid()
+    uid = run.world.identities.activation()
     bindings = bind_arguments(run, function, bound, arguments, node, uid)
     if outer_frame.function is None and outer_frame.owner is None and function.module is outer_frame.module:
         # Called while its module is still being executed: it sees the module's variables as they are now.
@@ -432,11 +422,11 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         value = run.eval(node.body)
         return value, run.state
     start = state.reach
-    run.world.activate(function)
+    run.world.entries.activate(function)
     try:
         run.block(node.body.body)
     finally:
-        run.world.deactivate(function)
+        run.world.entries.deactivate()
     if run.state.reach:
         frame.returns.append((run.state, const(None, run.state.reach)))
     value = Value()
@@ -447,7 +437,7 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         end = join_states(end, there)
     if is_generator(function):
         return unknown(start), end if end is not None else State(start, {}, state.heap)
-    run.world.leave(run, frame, end)
+    run.world.entries.leave(run, frame, end)
     return value, end
 
 
@@ -481,7 +471,7 @@ def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNo
         location, catch = run.location(node), run.catch("TypeError")
         for where, base in (each for current in order for each in current.library_bases):
             if where & reach:
-                run.world.instantiated(code, base, Construction(location, where & reach, catch))
+                run.world.entries.instantiated(code, base, Construction(location, where & reach, catch))
     for current in order:
         constructor = current.methods.get("__init__")
         if constructor is not None:
@@ -489,30 +479,7 @@ def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNo
             return instance.within(run.state.reach)
     found = instance_attribute(run, code, "__init__", reach, None, Instance(code))
     if found is not None and found.where(touches_library):
-        apply_value(run, found, arguments, node)
+        run.call(found, arguments, node)
     else:
         unknown_call(run, arguments, node)
     return instance.within(run.state.reach)
-
-
-__all__ = [
-    "FOREIGN",
-    "NONE",
-    "UNKNOWN",
-    "Alternative",
-    "Const",
-    "LibInstance",
-    "bind_unknown",
-    "call_function",
-    "class_attribute",
-    "define_class",
-    "define_function",
-    "define_lambda",
-    "enter",
-    "execute_body",
-    "instantiate",
-    "replace",
-    "settle",
-    "value_of",
-    "walk",
-]

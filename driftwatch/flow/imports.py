@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from driftwatch.flow.library import is_above, is_inside, module_member, use_import
+from driftwatch.flow.library import module_member, use_import
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run
 from driftwatch.flow.syntax import dotted_name, import_module_name
@@ -19,7 +19,7 @@ def execute_import(run: Run, node: cst.Import) -> None:
         name = dotted_name(alias.name) or ""
         bound = alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else None
         top = name.partition(".")[0]
-        if is_inside(run, name) or is_above(run, name):
+        if run.target.is_inside(name) or run.target.is_above(name):
             value = use_import(run, name, None, bound or top, alias)
             if not run.state.reach:
                 return
@@ -32,7 +32,7 @@ def execute_import(run: Run, node: cst.Import) -> None:
                 )
             assign_name(run, bound or top, value)
             continue
-        module = run.world.find_module(name, run.frame.module)
+        module = run.world.modules.find(name, run.frame.module)
         if module is None:
             run.may_raise("ImportError")
             assign_name(run, bound or top, Value(((run.state.reach, External(name if bound else top)),)))
@@ -43,7 +43,7 @@ def execute_import(run: Run, node: cst.Import) -> None:
         if bound is not None or name == top:
             assign_name(run, bound or top, Value(((completes, ProjectModule(module)),)))
         else:
-            package = run.world.find_module(top, run.frame.module)
+            package = run.world.modules.find(top, run.frame.module)
             known = ProjectModule(package) if package is not None else External(top)
             assign_name(run, top, Value(((completes, known),)))
 
@@ -51,7 +51,7 @@ def execute_import(run: Run, node: cst.Import) -> None:
 def _as_attribute(run: Run, name: str, value: Value) -> Value:
     """``import a.b.c as x`` binds the attribute ``c`` of ``a.b``, which may be an object that hides the module."""
     parent, _, last = name.rpartition(".")
-    if not is_inside(run, parent):
+    if not run.target.is_inside(parent):
         return value
     modules = value.where(lambda a: isinstance(a, LibModule))
     hidden = modules & run.history.present(Ref(parent, last))
@@ -65,10 +65,10 @@ def execute_import_from(run: Run, node: cst.ImportFrom) -> None:
     if isinstance(node.names, cst.ImportStar):
         _import_star(run, node, level, name)
         return
-    if level == 0 and (is_inside(run, name) or is_above(run, name)):
+    if level == 0 and (run.target.is_inside(name) or run.target.is_above(name)):
         _from_library(run, name, node)
         return
-    module = run.world.find_module(name, run.frame.module, level)
+    module = run.world.modules.find(name, run.frame.module, level)
     completes = run.state.reach
     if module is not None:
         completes = _execute_module(run, module.path)
@@ -80,9 +80,9 @@ def execute_import_from(run: Run, node: cst.ImportFrom) -> None:
         imported = alias.name.value if isinstance(alias.name, cst.Name) else ""
         bound = alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else imported
         if module is not None:
-            value = run.world.module_attribute(module, imported, completes)
+            value = run.world.modules.attribute(module, imported, completes)
         else:
-            child = run.world.find_module(f"{name}.{imported}" if name else imported, run.frame.module, level)
+            child = run.world.modules.find(f"{name}.{imported}" if name else imported, run.frame.module, level)
             if child is not None:
                 value = Value(((_execute_module(run, child.path), ProjectModule(child)),))
             elif level:
@@ -112,7 +112,7 @@ def _from_library(run: Run, module: str, node: cst.ImportFrom) -> None:
 
 def _execute_module(run: Run, path: str) -> ReleaseSet:
     """Execute a module of the code base; where it raises, so does the import of it."""
-    completes = run.world.executed(path)
+    completes = run.world.modules.executed(path)
     reach = run.state.reach
     fails = reach - completes
     if fails:
@@ -121,23 +121,24 @@ def _execute_module(run: Run, path: str) -> ReleaseSet:
             run.state.reach = reach - fails
             return run.state.reach
         return reach
-    if run.world.may_fail(path):
-        run.may_raise("ImportError")
+    # Importing a module may raise for reasons of its own: its own imports may.
+    run.may_raise("ImportError")
     return reach
 
 
 def _import_star(run: Run, node: cst.ImportFrom, level: int, name: str) -> None:
-    if level == 0 and is_inside(run, name):
+    if level == 0 and run.target.is_inside(name):
         use_import(run, name, None, "*", node)
-        for imported in run.world.public_names(name):
-            value = run.world.library_name(run, name, imported)
+        for imported in run.target.public_names(name):
+            where = run.history.attribute(name, imported) & run.state.reach
+            value = value_of(module_member(run, name, imported, where))
             before = run.state.vars.get(imported)
             assign_name(run, imported, value if before is None else join(before, value))
         return
-    module = run.world.find_module(name, run.frame.module, level)
+    module = run.world.modules.find(name, run.frame.module, level)
     if module is None:
         run.may_raise("ImportError")
         return
     completes = _execute_module(run, module.path)
-    for imported in run.world.star_names(module):
-        assign_name(run, imported, run.world.module_attribute(module, imported, completes))
+    for imported in run.world.modules.star_names(module):
+        assign_name(run, imported, run.world.modules.attribute(module, imported, completes))

@@ -20,6 +20,7 @@ from driftwatch.flow.values import (
     Alternative,
     Atom,
     Const,
+    External,
     LibInstance,
     LibMethod,
     LibModule,
@@ -35,25 +36,14 @@ from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
 PASSED_WRAPPERS = frozenset({"__wrapped__", "__func__", "__call__"})
 
 
-def is_above(run: Run, module: str) -> bool:
-    """Whether a module is a package above the library's public root."""
-    return run.history.module.startswith(module + ".")
-
-
-def is_inside(run: Run, module: str) -> bool:
-    """Whether a module is the public root or below it."""
-    root = run.history.module
-    return module == root or module.startswith(root + ".")
-
-
 # -- what is where -----------------------------------------------------------------------------------------------------
 
 
 def module_lookup(run: Run, module: str, name: str, where: ReleaseSet) -> Lookup:
     """Where a module of the library has an attribute; unknown where that needs an optional package."""
-    if is_above(run, module):
+    if run.target.is_above(module):
         child = f"{module}.{name}"
-        if is_inside(run, child) or is_above(run, child):
+        if run.target.is_inside(child) or run.target.is_above(child):
             return Lookup(where & run.history.has_module(run.history.module))
         return Lookup(EMPTY, where)
     if name.startswith("__"):
@@ -101,14 +91,12 @@ def lookup(run: Run, atom: Atom, name: str, where: ReleaseSet) -> Lookup | None:
 
 def module_member(run: Run, module: str, name: str, where: ReleaseSet) -> list[Alternative]:
     """What ``module.name`` is, in the releases that have it."""
-    if is_above(run, module):
+    if run.target.is_above(module):
         child = f"{module}.{name}"
-        if is_inside(run, child) or is_above(run, child):
+        if run.target.is_inside(child) or run.target.is_above(child):
             return [(where, LibModule(child))]
         if name == "__version__":
-            return run.world.version_alternatives(where)
-        from driftwatch.flow.values import External
-
+            return run.target.versions(where)
         return [(where, External(child))]
     found: list[Alternative] = []
     left = where
@@ -216,7 +204,7 @@ def use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNo
     if found is None:
         return [(where, UNKNOWN)]
     run.touch()
-    above = isinstance(atom, LibModule) and is_above(run, atom.module)
+    above = isinstance(atom, LibModule) and run.target.is_above(atom.module)
     catch = run.catch("AttributeError")
     if not above and not name.startswith("__"):
         owner, instance, exact = _owner(atom)
@@ -252,7 +240,7 @@ def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CS
     catch = run.catch("ImportError" if name is not None else "ModuleNotFoundError")
     stack = run.frame.stack()
     checks_only = bool(stack) and stack[-1].checks_only
-    if is_inside(run, module) and run.frame.records:
+    if run.target.is_inside(module) and run.frame.records:
         run.recorder.add(
             ImportUse(
                 run.history.distribution,
@@ -268,7 +256,7 @@ def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CS
                 tuple(e for e in IMPORT_ERRORS if run.is_caught(e) or run.catch(e).outcome is not Outcome.RAISES),
             )
         )
-    has_module = run.history.has_module(module) if is_inside(run, module) else reach
+    has_module = run.history.has_module(module) if run.target.is_inside(module) else reach
     gone = reach - has_module
     lost = missing(run, "ModuleNotFoundError", gone)
     if name is None:
@@ -277,7 +265,7 @@ def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CS
     found = module_lookup(run, module, name, reach)
     there = found.present | found.unknown
     lost += missing(run, "ImportError", reach - there)
-    if found.unknown and is_inside(run, module):
+    if found.unknown and run.target.is_inside(module):
         run.may_raise("ImportError")
     return value_of([*module_member(run, module, name, there), *lost])
 

@@ -6,18 +6,19 @@ known. Names are import paths; a builtin's is under ``builtins``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import libcst as cst
 
 from driftwatch.flow import pure
+from driftwatch.flow.arguments import at_call, unknown_call
 from driftwatch.flow.attributes import attribute_of
-from driftwatch.flow.calls import Arguments, apply_value, at_call, unknown_call
 from driftwatch.flow.conditions import presence, truth_of
-from driftwatch.flow.containers import elements_of, quantify
-from driftwatch.flow.library import is_above, is_inside, lookup, module_member, use_import
+from driftwatch.flow.constants import as_constant, constants_of
+from driftwatch.flow.containers import elements_of, merge_value, quantify
+from driftwatch.flow.library import class_member, instance_member, lookup, module_member, use_import
 from driftwatch.flow.run import Run, as_alternatives
-from driftwatch.flow.state import DictContent, Entry, ListContent, PartialContent
+from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.uses import PatchUse, ProbeUse
 from driftwatch.flow.values import (
     FALSE,
@@ -28,7 +29,6 @@ from driftwatch.flow.values import (
     Atom,
     Class,
     Const,
-    DictRef,
     External,
     Function,
     Instance,
@@ -52,11 +52,9 @@ from driftwatch.flow.values import (
     value_of,
 )
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.model import ParameterKind, Ref, Signature
+from driftwatch.snapshot.model import Ref, Signature
 
 Model = Callable[[Run, Arguments, cst.CSTNode], Value]
-
-MAX_COMBINATIONS = 256
 
 
 def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -80,60 +78,6 @@ def positional(arguments: Arguments, index: int, name: str | None = None) -> Val
         return arguments.positional.elements[index].value
     entry = arguments.keywords.entries.get(name) if name is not None else None
     return entry.value if entry is not None else None
-
-
-def constants_of(
-    run: Run, args: ListContent, keywords: DictContent
-) -> Iterator[tuple[ReleaseSet, list[Const] | None, dict[str, Const]]]:
-    """Every combination of the arguments' constants, with its releases; None where one is no constant."""
-    combinations: list[tuple[ReleaseSet, list[Const] | None, dict[str, Const]]] = [(run.state.reach, [], {})]
-    if args.open & run.state.reach or keywords.open & run.state.reach:
-        yield run.state.reach, None, {}
-        return
-    named: list[tuple[str | None, Entry]] = [(None, e) for e in args.elements]
-    named += list(keywords.entries.items())
-    for name, entry in named:
-        grown: list[tuple[ReleaseSet, list[Const] | None, dict[str, Const]]] = []
-        for where, values, by_name in combinations:
-            for there, atom in as_alternatives(entry.value, where):
-                constant = as_constant(run, atom)
-                if values is None or constant is None:
-                    grown.append((there, None, {}))
-                elif name is None:
-                    grown.append((there, [*values, constant], by_name))
-                else:
-                    grown.append((there, values, {**by_name, name: constant}))
-        if len(grown) > MAX_COMBINATIONS:
-            yield run.state.reach, None, {}
-            return
-        combinations = grown
-    yield from combinations
-
-
-def as_constant(run: Run, atom: Atom) -> Const | None:
-    """An atom as a constant: a list or a signature's names become a tuple of constants."""
-    if isinstance(atom, Const):
-        return atom
-    if isinstance(atom, ParameterMap):
-        return Const(tuple(p.name for p in atom.parameters))
-    if isinstance(atom, (ListRef, DictRef)):
-        content = run.content(atom.key)
-        entries: Sequence[Entry]
-        if isinstance(content, DictContent):
-            if content.open or not all(run.state.reach <= e.certain for e in content.entries.values()):
-                return None
-            return Const(tuple(content.entries))
-        if not isinstance(content, ListContent) or content.open:
-            return None
-        entries = content.elements
-        values: list[object] = []
-        for entry in entries:
-            single = entry.value.single()
-            if not isinstance(single, Const) or not run.state.reach <= entry.certain:
-                return None
-            values.append(single.value)
-        return Const(tuple(values))
-    return None
 
 
 def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -189,7 +133,7 @@ def _hasattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             elif isinstance(atom, Const):
                 found.append((there, FALSE if atom.value is None else UNKNOWN))
             elif isinstance(atom, ProjectModule):
-                known = run.world.module_attribute(atom.code, key.value, there)
+                known = run.world.modules.attribute(atom.code, key.value, there)
                 found.append((there, TRUE if known.defined() == there else UNKNOWN))
             elif isinstance(atom, Unknown):
                 _asks(run, atom)
@@ -251,8 +195,6 @@ def _with_default(run: Run, owner: Value, name: str, default: Value, where: Rele
 
 
 def _silent_member(run: Run, atom: Atom, name: str, where: ReleaseSet) -> list[Alternative]:
-    from driftwatch.flow.library import class_member, instance_member
-
     if isinstance(atom, LibInstance):
         return instance_member(run, atom, name, where)
     assert isinstance(atom, LibObject)
@@ -406,7 +348,7 @@ def _import_module(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             anchor = package.single() if package is not None else None
             if name.startswith(".") and isinstance(anchor, Const) and isinstance(anchor.value, str):
                 name = anchor.value + "." + name.lstrip(".") if name.count(".", 0, 2) == 1 else name
-            if is_inside(run, name) or is_above(run, name):
+            if run.target.is_inside(name) or run.target.is_above(name):
                 outer = run.state
                 run.state = outer.fork(here)
                 found = join(found, use_import(run, name, None, name, node))
@@ -415,7 +357,7 @@ def _import_module(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
                 run.state.reach -= gone
             else:
                 run.may_raise("ImportError")
-                module = run.world.find_module(name, run.frame.module)
+                module = run.world.modules.find(name, run.frame.module)
                 atom_there: Atom = ProjectModule(module) if module is not None else External(name)
                 found = join(found, Value(((here, atom_there),)))
         else:
@@ -432,10 +374,10 @@ def _find_spec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     found: list[Alternative] = []
     for where, atom in as_alternatives(value, run.state.reach):
         if isinstance(atom, Const) and isinstance(atom.value, str):
-            if is_inside(run, atom.value):
+            if run.target.is_inside(atom.value):
                 run.touch()
                 parent = atom.value.rpartition(".")[0]
-                if is_inside(run, parent):
+                if run.target.is_inside(parent):
                     # It imports the parent package, and that may be what is missing.
                     gone = where - run.history.has_module(parent)
                     if gone and run.is_caught("ModuleNotFoundError"):
@@ -445,7 +387,7 @@ def _find_spec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
                 has = run.history.has_module(atom.value) & where
                 found.extend([(has, Opaque("spec")), (where - has, Const(None))])
                 continue
-            if is_above(run, atom.value):
+            if run.target.is_above(atom.value):
                 run.touch()
                 found.append((where, Opaque("spec")))
                 continue
@@ -460,9 +402,9 @@ def _version(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         return unknown(run.state.reach)
     found: list[Alternative] = []
     for where, atom in as_alternatives(value, run.state.reach):
-        if isinstance(atom, Const) and isinstance(atom.value, str) and run.world.is_distribution(atom.value):
+        if isinstance(atom, Const) and isinstance(atom.value, str) and run.target.is_distribution(atom.value):
             run.touch()
-            found.extend(run.world.version_alternatives(where))
+            found.extend(run.target.versions(where))
         else:
             _asks(run, atom)
             found.append((where, UNKNOWN))
@@ -474,7 +416,7 @@ def _version(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 def _importorskip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = positional(arguments, 0)
     atom = value.single() if value is not None else None
-    if isinstance(atom, Const) and isinstance(atom.value, str) and is_inside(run, atom.value):
+    if isinstance(atom, Const) and isinstance(atom.value, str) and run.target.is_inside(atom.value):
         run.touch()
         run.state.reach &= run.history.has_module(atom.value)
         return Value(((run.state.reach, LibModule(atom.value)),)) if run.state.reach else Value()
@@ -490,18 +432,16 @@ def _partial(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         return unknown(run.state.reach)
     marked = at_call(run, arguments, node)
     rest = ListContent(marked.positional.elements[1:], marked.positional.open, marked.positional.forwarded)
-    key = run.world.number((id(node), run.frame.uid, "partial"), node)
+    key = run.world.identities.number((id(node), run.frame.uid, "partial"), node)
     run.state.heap[key] = PartialContent(func, rest, marked.keywords)
     return Value(((run.state.reach, Partial(key)),))
 
 
 def _dict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    from driftwatch.flow.expressions import merge_value
-
     content = DictContent()
     first = positional(arguments, 0)
     if first is not None:
-        content = merge_value(run, content, first, node)
+        content = merge_value(run, content, first)
     for name, entry in arguments.keywords.entries.items():
         note = f"`{name}` is put into the dict here"
         trace = entry.trace or (run.step(_keyword(node, name), note),)
@@ -545,7 +485,7 @@ def _rows(run: Run, rows: Sequence[tuple[Entry, ...]], node: cst.CSTNode) -> Val
         where, certain = run.state.reach, run.state.reach
         for entry in row:
             where, certain = where & entry.releases, certain & entry.certain
-        number = run.world.number((id(node), run.frame.uid, "row", i), (node, i))
+        number = run.world.identities.number((id(node), run.frame.uid, "row", i), (node, i))
         run.state.heap[number] = ListContent(tuple(row), is_tuple=True)
         elements.append(Entry(where, certain, Value(((where, ListRef(number)),))))
     return run.new_list(node, ListContent(tuple(elements)))
@@ -574,9 +514,7 @@ def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     if len(found) == 1 and found[0][1] == UNKNOWN:
         parts = elements_of(run, source)
         if parts is not None:
-            results = [
-                Entry(p.releases, p.certain, apply_value(run, func, Arguments(ListContent((p,))), node)) for p in parts
-            ]
+            results = [Entry(p.releases, p.certain, run.call(func, Arguments(ListContent((p,))), node)) for p in parts]
             return run.new_list(node, ListContent(tuple(results)))
     return value_of(found)
 
@@ -586,7 +524,7 @@ def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 
 def use_patch(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> None:
     """Record the replacement of one of the library's names."""
-    if isinstance(atom, LibModule) and is_inside(run, atom.module):
+    if isinstance(atom, LibModule) and run.target.is_inside(atom.module):
         owner = Ref(atom.module, "")
     elif isinstance(atom, LibObject) and atom.is_class:
         owner = atom.ref
@@ -618,7 +556,7 @@ def _mock_patch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     for where, atom in as_alternatives(target, run.state.reach):
         if isinstance(atom, Const) and isinstance(atom.value, str):
             module, _, name = atom.value.rpartition(".")
-            if name and is_inside(run, module):
+            if name and run.target.is_inside(module):
                 use_patch(run, LibModule(module), name, where, node)
     return unknown(run.state.reach)
 

@@ -23,7 +23,7 @@ def look_up(run: Run, name: str) -> Value:
         if value is None or written is None:
             return _bound(run, value or written or Value())
         return _bound(run, join(value, written))
-    lazy = run.world.unexecuted_name(module, name)
+    lazy = run.world.modules.unexecuted_name(module, name)
     if lazy is not None:
         return lazy.within(reach)
     if name in BUILTIN_NAMES:
@@ -47,4 +47,4 @@ def assign_name(run: Run, name: str, value: Value) -> None:
     run.state.vars[name] = value
     run.state.forget(name)
     if name in run.frame.globals:
-        run.world.write_global(run.frame.module, name, value)
+        run.world.modules.write_global(run.frame.module, name, value)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from driftwatch.flow.code import ModuleCode
+from driftwatch.flow.exports import telling_names
 from driftwatch.flow.files import Files
 from driftwatch.flow.source import SourceError
 from driftwatch.flow.uses import Diagnostic, Unresolved, Use
@@ -101,8 +102,8 @@ class _OneLibrary:
                 self._analyse(path)
         modules = [m for m in (self.files.module(path) for path in sorted(self.analysed)) if m is not None]
         for module in modules:
-            self.world.analyse_left_over(module, modules)
-        self.world.finish()
+            self.world.entries.analyse_left_over(module, modules)
+        self.world.entries.finish()
 
     def _analyse(self, path: str) -> None:
         module = self.files.module(path)
@@ -112,7 +113,7 @@ class _OneLibrary:
         if self._progress is not None:
             self._progress(path)
         try:
-            self.world.analyse_module(module)
+            self.world.entries.analyse_module(module)
         except SourceError as error:
             self.files.failed(module, error)
             return
@@ -125,10 +126,10 @@ class _OneLibrary:
         known = self._exports.get(module)
         if known is None:
             try:
-                self.world.execute(module)
+                self.world.modules.execute(module)
             except SourceError as error:
                 self.files.failed(module, error)
-            known = self._exports[module] = self.world.interesting_exports(module)
+            known = self._exports[module] = telling_names(self.world.entries, module)
         return known
 
     def _importers(self, searched: set[tuple[str, str]]) -> list[str]:

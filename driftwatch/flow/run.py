@@ -6,7 +6,7 @@ functions over a run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ import libcst as cst
 
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode
 from driftwatch.flow.exceptions import ANYTHING, Try, catches, judge
-from driftwatch.flow.state import Content, DictContent, ListContent, State, join_states
+from driftwatch.flow.state import Arguments, Content, DictContent, ListContent, State, join_states
 from driftwatch.flow.syntax import Tree
 from driftwatch.flow.uses import Catch, Location, Step
 from driftwatch.flow.values import Atom, Class, DictRef, Function, Instance, ListRef, Value
@@ -81,12 +81,24 @@ class Frame:
         return (*self.caller.way_in(), tree.step(node, f"calls {name}"))
 
 
+@dataclass(frozen=True, slots=True)
+class Semantics:
+    """What syntax does. The parts of the interpreter, which need each other, reach each other through it."""
+
+    evaluate: Callable[[Run, cst.CSTNode, bool], Value]
+    branch: Callable[[Run, cst.BaseExpression], tuple[State, State]]
+    execute: Callable[[Run, cst.CSTNode], None]
+    call: Callable[[Run, Value, Arguments, cst.CSTNode], Value]
+
+
 class Run:
     """One execution. `state` and `frame` are the current ones; both are replaced as it goes."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, semantics: Semantics) -> None:
         self.world = world
+        self.semantics = semantics
         self.history = world.history
+        self.target = world.target
         self.recorder = world.recorder
         self.state = State(world.all_releases)
         self.frame: Frame = world.no_frame
@@ -97,35 +109,41 @@ class Run:
 
     def eval(self, node: cst.CSTNode, *, callee: bool = False) -> Value:
         """The value of an expression in the current state, which it may change."""
-        from driftwatch.flow.expressions import evaluate
-
-        return evaluate(self, node, callee=callee)
+        return self.semantics.evaluate(self, node, callee)
 
     def branch(self, node: cst.BaseExpression) -> tuple[State, State]:
         """Evaluate a test: the states in which it holds and in which it does not."""
-        from driftwatch.flow.conditions import branch
-
-        return branch(self, node)
+        return self.semantics.branch(self, node)
 
     def block(self, body: Iterable[cst.CSTNode]) -> None:
         """Execute statements in order, for as long as there is a release in which they are reached."""
-        from driftwatch.flow.statements import execute
-
         for statement in body:
             if not self.state.reach:
                 return
-            execute(self, statement)
+            self.semantics.execute(self, statement)
+
+    def call(self, value: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
+        """Call a value."""
+        return self.semantics.call(self, value, arguments, node)
+
+    def apart(self, frame: Frame, state: State | None = None) -> Run:
+        """Another execution in the same world, which leaves this one's state alone."""
+        other = Run(self.world, self.semantics)
+        other.frame = frame
+        if state is not None:
+            other.state = state
+        return other
 
     # -- containers ------------------------------------------------------------------------------------------------
 
     def new_dict(self, site: object, content: DictContent) -> Value:
-        key = self.world.number((id(site), self.frame.uid, "dict"), site)
+        key = self.world.identities.number((id(site), self.frame.uid, "dict"), site)
         self.state.heap[key] = content
         return Value(((self.state.reach, DictRef(key)),))
 
     def new_list(self, site: object, content: ListContent, index: int = 0) -> Value:
         """A list made at a place; `index` tells apart those that one place makes side by side."""
-        key = self.world.number((id(site), self.frame.uid, "list", index), site)
+        key = self.world.identities.number((id(site), self.frame.uid, "list", index), site)
         self.state.heap[key] = content
         return Value(((self.state.reach, ListRef(key)),))
 

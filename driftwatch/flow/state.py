@@ -7,6 +7,7 @@ it stands for has a value of its own elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from driftwatch.flow.uses import Location, Step
@@ -67,21 +68,40 @@ class PartialContent:
 Content = DictContent | ListContent | PartialContent
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a call passes."""
+
+    positional: ListContent = field(default_factory=ListContent)
+    keywords: DictContent = field(default_factory=DictContent)
+
+    def values(self) -> list[Value]:
+        return [e.value for e in (*self.positional.elements, *self.keywords.entries.values())]
+
+
+NO_ARGUMENTS = Arguments()
+
+
 class State:
     """A mutable program state; `fork` before going two ways."""
 
     __slots__ = ("heap", "reach", "vars")
 
     def __init__(
-        self, reach: ReleaseSet, vars: dict[str, Value] | None = None, heap: dict[int, Content] | None = None
+        self, reach: ReleaseSet, variables: dict[str, Value] | None = None, heap: dict[int, Content] | None = None
     ) -> None:
         self.reach = reach
-        self.vars: dict[str, Value] = {} if vars is None else vars
+        self.vars: dict[str, Value] = {} if variables is None else variables
         self.heap: dict[int, Content] = {} if heap is None else heap
 
     def fork(self, reach: ReleaseSet | None = None) -> State:
         """A copy, reached in fewer releases if asked."""
         return State(self.reach if reach is None else reach, dict(self.vars), dict(self.heap))
+
+    def adopt(self, heap: Mapping[int, Content]) -> None:
+        """Make containers that live elsewhere visible here."""
+        for key, content in heap.items():
+            self.heap.setdefault(key, content)
 
     def forget(self, prefix: str) -> None:
         """Forget what is known of the attributes below a path, such as ``self``."""

@@ -7,10 +7,13 @@ from typing import Any
 
 import libcst as cst
 
-from driftwatch.flow.attributes import lineage
-from driftwatch.flow.comprehensions import bind, take_apart
+from driftwatch.flow.annotations import annotated_here
+from driftwatch.flow.attributes import write_attribute
+from driftwatch.flow.children import walk
+from driftwatch.flow.comprehensions import part_of, take_apart
 from driftwatch.flow.conditions import answer_comparison, split
-from driftwatch.flow.containers import delete_item, elements_of, set_item
+from driftwatch.flow.constants import pairwise
+from driftwatch.flow.containers import delete_item, elements_of, merge_value, set_item, spread_into
 from driftwatch.flow.exceptions import FOREIGN, Handler, Try, may_take, raised_by
 from driftwatch.flow.functions import define_class, define_function
 from driftwatch.flow.imports import execute_import, execute_import_from
@@ -25,6 +28,7 @@ from driftwatch.flow.values import (
     DictRef,
     External,
     Instance,
+    LibInstance,
     LibModule,
     LibObject,
     ListRef,
@@ -70,15 +74,15 @@ def _annotated(run: Run, node: cst.AnnAssign) -> None:
             known = None
             single = value.single()
             if single is not None and type(single).__name__ == "Unknown":
-                known = run.world.annotated_here(run, node.annotation.annotation)
+                known = annotated_here(run, node.annotation.annotation)
             value = known.within(run.state.reach) if known is not None and known.alternatives else value
         assign(run, node.target, value)
     elif isinstance(node.target, cst.Attribute):
-        known = run.world.annotated_here(run, node.annotation.annotation)
+        known = annotated_here(run, node.annotation.annotation)
         if known is not None and known.alternatives:
             _assign_attribute(run, node.target, known.within(run.state.reach), declared=True)
     elif isinstance(node.target, cst.Name) and run.frame.owner is not None and run.frame.function is None:
-        known = run.world.annotated_here(run, node.annotation.annotation)
+        known = annotated_here(run, node.annotation.annotation)
         owner = run.frame.owner
         if known is not None and known.alternatives:
             owner.attributes[node.target.value] = known
@@ -91,22 +95,17 @@ def _augmented(run: Run, node: cst.AugAssign) -> None:
         for _, atom in as_alternatives(before, run.state.reach):
             content = dict_of(run, atom)
             if content is not None and isinstance(atom, DictRef):
-                from driftwatch.flow.expressions import merge_value
-
-                run.state.heap[atom.key] = merge_value(run, content, value, node)
+                run.state.heap[atom.key] = merge_value(run, content, value)
                 return
     if isinstance(node.operator, cst.AddAssign):
         for _, atom in as_alternatives(before, run.state.reach):
             if isinstance(atom, ListRef):
-                from driftwatch.flow.containers import spread_into
                 from driftwatch.flow.run import lists_of
 
                 listed = lists_of(run, atom)
                 if listed is not None:
                     run.state.heap[atom.key] = spread_into(run, listed, value, node)
                 return
-    from driftwatch.flow.expressions import pairwise
-
     operation = type(node.operator).__name__.removesuffix("Assign")
     assign(run, node.target, pairwise(run, operation, before, value))
 
@@ -132,8 +131,6 @@ def take_apart_targets(run: Run, target: cst.Tuple | cst.List, value: Value) -> 
     if all(isinstance(e.value, (cst.Name, cst.Tuple, cst.List)) for e in target.elements):
         take_apart(run, target, value)
         return
-    from driftwatch.flow.comprehensions import part_of
-
     starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
     for i, element in enumerate(target.elements):
         part = unknown(run.state.reach) if starred else part_of(run, value, i)
@@ -145,7 +142,7 @@ def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared
     name = target.attr.value
     for where, atom in as_alternatives(owner, run.state.reach):
         if isinstance(atom, (Instance, Class)):
-            run.world.write_attribute(run, atom.code, name, value.within(where))
+            write_attribute(run, atom.code, name, value.within(where))
         else:
             use_patch(run, atom, name, where, target)
     path = dotted_name(target)
@@ -247,8 +244,6 @@ def _match_pattern(
 
 
 def _bind_captures(run: Run, pattern: cst.CSTNode) -> None:
-    from driftwatch.flow.children import walk
-
     for child in walk(pattern):
         if isinstance(child, (cst.MatchAs, cst.MatchStar)) and child.name is not None:
             assign_name(run, child.name.value, unknown(run.state.reach))
@@ -488,8 +483,6 @@ def _with_items(run: Run, node: cst.With, index: int) -> None:
 
 
 def _is_instance(atom: object) -> bool:
-    from driftwatch.flow.values import LibInstance
-
     return isinstance(atom, (LibInstance, Instance))
 
 
@@ -540,5 +533,3 @@ _HANDLERS: dict[type, Callable[[Run, Any], None]] = {
     cst.Import: execute_import,
     cst.ImportFrom: execute_import_from,
 }
-
-__all__ = ["bind", "execute", "lineage"]

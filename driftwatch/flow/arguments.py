@@ -1,0 +1,78 @@
+"""What a call passes, whatever it calls: what is worth following, and what is lost where nothing can be followed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import libcst as cst
+
+from driftwatch.flow.run import Run, escape
+from driftwatch.flow.state import Arguments, Entry, ListContent, PartialContent
+from driftwatch.flow.values import (
+    Atom,
+    Const,
+    DictRef,
+    Function,
+    LibObject,
+    ListRef,
+    Partial,
+    Value,
+    touches_library,
+    unknown,
+)
+
+
+def at_call(run: Run, arguments: Arguments, node: cst.CSTNode) -> Arguments:
+    """The arguments as they are when another call passes them on: they first became arguments in this one."""
+    location = run.location(node) if arguments.positional.elements or arguments.keywords.entries else None
+
+    def mark(entry: Entry) -> Entry:
+        return entry if entry.location is not None else replace(entry, location=location)
+
+    return Arguments(
+        replace(arguments.positional, elements=tuple(mark(e) for e in arguments.positional.elements)),
+        replace(arguments.keywords, entries={k: mark(e) for k, e in arguments.keywords.entries.items()}),
+    )
+
+
+def is_interesting(run: Run, arguments: Arguments) -> bool:
+    """Whether a call passes something of the library, or text that names it."""
+    return any(_interesting(run, atom) for value in arguments.values() for _, atom in value.alternatives)
+
+
+def _interesting(run: Run, atom: Atom) -> bool:
+    if touches_library(atom) or isinstance(atom, (Function, Partial)):
+        return True
+    if isinstance(atom, Const):
+        return isinstance(atom.value, str) and run.target.is_named_by(atom.value)
+    if isinstance(atom, ListRef):
+        content = run.content(atom.key)
+        return isinstance(content, ListContent) and any(
+            not isinstance(a, (ListRef, DictRef)) and _interesting(run, a)
+            for e in content.elements
+            for _, a in e.value.alternatives
+        )
+    return False
+
+
+def unknown_call(run: Run, arguments: Arguments, node: cst.CSTNode, what: str | None = None) -> Value:
+    """A call of something of which nothing is known."""
+    for value in arguments.values():
+        escape(value)
+        for _, atom in value.alternatives:
+            if isinstance(atom, LibObject) and not atom.is_class:
+                run.unresolved(node, f"`{atom.ref.dotted}` is passed to a function that cannot be followed")
+            if isinstance(atom, Partial):
+                _look_at_partial(run, atom, node)
+    run.may_raise()
+    return unknown(run.state.reach)
+
+
+def _look_at_partial(run: Run, atom: Partial, node: cst.CSTNode) -> None:
+    content = run.content(atom.key)
+    if isinstance(content, PartialContent):
+        for _, inner in content.func.alternatives:
+            if isinstance(inner, LibObject):
+                run.unresolved(
+                    node, f"a partial of `{inner.ref.dotted}` is passed to a function that cannot be followed"
+                )

@@ -1,0 +1,102 @@
+"""Values that are known exactly: as the arguments of a pure function, and the two sides of an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from driftwatch.flow import pure
+from driftwatch.flow.run import Run, as_alternatives
+from driftwatch.flow.state import DictContent, Entry, ListContent
+from driftwatch.flow.values import (
+    UNKNOWN,
+    Atom,
+    Const,
+    DictRef,
+    ListRef,
+    ParameterMap,
+    Value,
+    unknown,
+    value_of,
+)
+from driftwatch.releases import ReleaseSet
+
+MAX_COMBINATIONS = 256
+"""Combinations of the arguments' alternatives that are looked at."""
+
+MAX_PRODUCT = 512
+"""Pairs of alternatives that a binary operation looks at."""
+
+
+def constants_of(
+    run: Run, args: ListContent, keywords: DictContent
+) -> Iterator[tuple[ReleaseSet, list[Const] | None, dict[str, Const]]]:
+    """Every combination of the arguments' constants, with its releases; None where one is no constant."""
+    combinations: list[tuple[ReleaseSet, list[Const] | None, dict[str, Const]]] = [(run.state.reach, [], {})]
+    if args.open & run.state.reach or keywords.open & run.state.reach:
+        yield run.state.reach, None, {}
+        return
+    named: list[tuple[str | None, Entry]] = [(None, e) for e in args.elements]
+    named += list(keywords.entries.items())
+    for name, entry in named:
+        grown: list[tuple[ReleaseSet, list[Const] | None, dict[str, Const]]] = []
+        for where, values, by_name in combinations:
+            for there, atom in as_alternatives(entry.value, where):
+                constant = as_constant(run, atom)
+                if values is None or constant is None:
+                    grown.append((there, None, {}))
+                elif name is None:
+                    grown.append((there, [*values, constant], by_name))
+                else:
+                    grown.append((there, values, {**by_name, name: constant}))
+        if len(grown) > MAX_COMBINATIONS:
+            yield run.state.reach, None, {}
+            return
+        combinations = grown
+    yield from combinations
+
+
+def as_constant(run: Run, atom: Atom) -> Const | None:
+    """An atom as a constant: a list or a signature's names become a tuple of constants."""
+    if isinstance(atom, Const):
+        return atom
+    if isinstance(atom, ParameterMap):
+        return Const(tuple(p.name for p in atom.parameters))
+    if isinstance(atom, (ListRef, DictRef)):
+        content = run.content(atom.key)
+        entries: Sequence[Entry]
+        if isinstance(content, DictContent):
+            if content.open or not all(run.state.reach <= e.certain for e in content.entries.values()):
+                return None
+            return Const(tuple(content.entries))
+        if not isinstance(content, ListContent) or content.open:
+            return None
+        entries = content.elements
+        values: list[object] = []
+        for entry in entries:
+            single = entry.value.single()
+            if not isinstance(single, Const) or not run.state.reach <= entry.certain:
+                return None
+            values.append(single.value)
+        return Const(tuple(values))
+    return None
+
+
+def pairwise(run: Run, operation: str, left: Value, right: Value) -> Value:
+    pairs = len(left.alternatives) * len(right.alternatives)
+    if pairs > MAX_PRODUCT:
+        return unknown(run.state.reach)
+    found: list[tuple[Any, Atom]] = []
+    for where, a in left.alternatives:
+        for there, b in right.alternatives:
+            both = where & there & run.state.reach
+            if not both:
+                continue
+            atom: Atom = UNKNOWN
+            if isinstance(a, Const) and isinstance(b, Const):
+                try:
+                    atom = pure.binary(operation, a, b)
+                except pure.NotPure:
+                    atom = UNKNOWN
+            found.append((both, atom))
+    return value_of(found)

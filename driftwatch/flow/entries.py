@@ -1,0 +1,243 @@
+"""Where the code base can be entered: its functions and classes, analysed as anyone may call them.
+
+Public functions are analysed by themselves; private ones where their callers are, and by themselves when nobody in the
+code base calls them. A function's summary is what a call does of whose arguments nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary
+from driftwatch.flow.functions import bind_unknown, execute_body
+from driftwatch.flow.interpreter import new_run
+from driftwatch.flow.modules import Modules
+from driftwatch.flow.recorder import merged_constructions
+from driftwatch.flow.run import Frame, Run
+from driftwatch.flow.state import State
+from driftwatch.flow.uses import Construction, SubclassUse
+from driftwatch.flow.values import Unknown, Value, value_of
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.model import Ref
+
+if TYPE_CHECKING:
+    from driftwatch.flow.world import World
+
+MAX_ROUNDS = 3
+"""How often functions are analysed anew because of what others wrote to variables and attributes they read."""
+
+CONSTRUCTORS = ("__new__", "__init__", "__post_init__", "setUp", "setup_method", "setup_class")
+"""Methods that run before any other."""
+
+
+class Entries:
+    """Analyses functions and classes, and keeps what was learnt of them."""
+
+    def __init__(self, world: World, modules: Modules) -> None:
+        self._world = world
+        self._modules = modules
+        self._all = world.all_releases
+        self._active: list[FunctionCode] = []
+        self._summarising: set[FunctionCode] = set()
+        self._constructed: dict[ClassCode, list[tuple[Ref, Construction]]] = {}
+
+    def is_active(self, function: FunctionCode) -> bool:
+        """Whether a call of the function is being followed."""
+        return function in self._active
+
+    def activate(self, function: FunctionCode) -> None:
+        """A call of the function is followed from here on."""
+        self._active.append(function)
+
+    def deactivate(self) -> None:
+        """The latest such call has ended."""
+        self._active.pop()
+
+    def summary(self, function: FunctionCode) -> Summary | None:
+        """What a call of a function does, its arguments unknown; None while that is being found out."""
+        if function.summary is not None:
+            return function.summary
+        if function in self._summarising or function.closure is not None:
+            return None
+        self._summarising.add(function)
+        try:
+            function.summary = self._analyse(function, function.reach & self._open(function), records=False)
+        finally:
+            self._summarising.discard(function)
+        return function.summary
+
+    def _open(self, function: FunctionCode) -> ReleaseSet:
+        """The releases in which a function can be called at all."""
+        reach = self._all if function.module.executing else function.module.completes
+        owner = function.owner
+        if owner is not None and owner.constructible is not None and function.name not in ("__init__", "__new__"):
+            if function.kind not in ("static", "class"):
+                reach &= owner.constructible
+        return reach
+
+    def _analyse(
+        self,
+        function: FunctionCode,
+        reach: ReleaseSet,
+        *,
+        records: bool,
+        closure: tuple[dict[str, Value], ...] | None = None,
+    ) -> Summary:
+        run = new_run(self._world)
+        uid = self._world.identities.activation()
+        state = State(reach, {}, dict(function.module.heap))
+        if function.owner is not None:
+            state.adopt(dict(function.owner.heap))
+        run.state = state
+        frame = Frame(
+            function.module,
+            function.tree,
+            function,
+            records=records,
+            muted=not records,
+            uid=uid,
+            closure=closure if closure is not None else function.closure or (),
+            owner=function.owner,
+        )
+        run.frame = frame
+        state.vars = bind_unknown(run, function, reach, uid)
+        active, self._active = self._active, list(self._active)
+        try:
+            value, end = execute_body(run, frame, state)
+        finally:
+            self._active = active
+        # What a parameter was is for its own function to know.
+        returns = value_of((w, Unknown() if isinstance(a, Unknown) else a) for w, a in value.alternatives)
+        completes = end.reach if end is not None else EMPTY
+        lost = self._all - reach
+        return Summary(
+            returns,
+            completes | lost,
+            frame.asks_parameters,
+            frame.forwards,
+            frame.uses_library,
+            dict(end.heap) if end is not None else {},
+        )
+
+    def leave(self, run: Run, frame: Frame, end: State | None) -> None:
+        """An activation ends: what it defined is analysed where nobody has called it."""
+        if not frame.defined and not frame.classes:
+            return
+        outer = frame.closure
+        variables = dict(end.vars) if end is not None else {}
+        saved_frame, saved_state = run.frame, run.state
+        for function in dict.fromkeys(frame.defined):
+            if not frame.records or (function.called and not function.escapes):
+                continue
+            closure = ({**(function.closure[0] if function.closure else {}), **variables}, *outer)
+            if function not in self._active:
+                self._active.append(function)
+                self._analyse(function, function.reach, records=True, closure=closure)
+                self._active.pop()
+        if frame.records:
+            for code in dict.fromkeys(frame.classes):
+                self.analyse_class(code, closure=(variables, *outer))
+        run.frame, run.state = saved_frame, saved_state
+
+    def analyse_module(self, module: ModuleCode) -> None:
+        """Analyse every function and class of a module, after executing it."""
+        self._modules.execute(module)
+        for _ in range(MAX_ROUNDS):
+            self._modules.written = False
+            for function in self._all_functions(module):
+                function.summary = None
+            for function in module.functions:
+                if not function.is_private:
+                    self.analyse_entry(function)
+            for code in module.classes:
+                self.analyse_class(code)
+            if not self._modules.written:
+                break
+
+    def _all_functions(self, module: ModuleCode) -> Iterable[FunctionCode]:
+        yield from module.functions
+        for code in module.classes:
+            yield from code.methods.values()
+
+    def analyse_class(self, code: ClassCode, closure: tuple[dict[str, Value], ...] | None = None) -> None:
+        """Analyse the methods of a class; what one assigns to an attribute, the others see."""
+        if closure is not None:
+            for method in code.methods.values():
+                method.closure = closure
+        ordered = sorted(code.methods.items(), key=lambda item: item[0] not in CONSTRUCTORS)
+        for _ in range(MAX_ROUNDS):
+            code.changed = False
+            for method in code.methods.values():
+                method.summary = None
+            for name, method in ordered:
+                if name == "__init__":
+                    code.constructible = self._constructible(method)
+                if not method.is_private or method.escapes:
+                    self.analyse_entry(method)
+            if not code.changed:
+                break
+
+    def analyse_entry(self, function: FunctionCode) -> None:
+        """Analyse a function as anyone may call it."""
+        reach = function.reach & self._open(function)
+        if reach and function not in self._active:
+            function.summary = self._analyse(function, reach, records=True)
+
+    def _constructible(self, constructor: FunctionCode) -> ReleaseSet:
+        """The releases in which an instance can be made."""
+        summary = self.summary(constructor)
+        return self._all if summary is None else summary.completes
+
+    def analyse_left_over(self, module: ModuleCode, others: Collection[ModuleCode] = ()) -> None:
+        """Analyse the private functions that nobody in the code base calls, or that somebody else may call.
+
+        `others` are the modules that were analysed, any of which may call them.
+        """
+        done: set[FunctionCode] = set()
+        while True:
+            waiting = [
+                f
+                for f in self._all_functions(module)
+                if f.is_private and f not in done and (f.escapes or not (f.called or self._referred_to(f, others)))
+            ]
+            if not waiting:
+                return
+            for function in waiting:
+                done.add(function)
+                self.analyse_entry(function)
+
+    def _referred_to(self, function: FunctionCode, others: Collection[ModuleCode]) -> bool:
+        """Whether some other piece of the analysed code mentions the function by name."""
+        for other in others:
+            if other is not function.module and other.survey is not None:
+                for piece in other.survey.pieces:
+                    imported = any(item.name == function.name for item in piece.imports)
+                    if imported or function.name in piece.attributes:
+                        return True
+        survey = function.module.survey
+        if survey is None:
+            return False
+        line = function.tree.offset + 1
+        for piece in survey.pieces:
+            inside = piece.first <= line <= piece.last
+            if function.owner is not None:
+                if function.name in piece.attributes:
+                    return True
+            elif function.name in piece.mentions and not (inside and piece.defines == function.name):
+                return True
+        return False
+
+    def instantiated(self, code: ClassCode, base: Ref, place: Construction) -> None:
+        """An instance of a class that derives from one of the library's is made."""
+        self._constructed.setdefault(code, []).append((base, place))
+
+    def finish(self) -> None:
+        """Give the recorded subclasses the places where they are constructed."""
+        for code, places in self._constructed.items():
+            for use in self._world.recorder.uses():
+                if isinstance(use, SubclassUse) and use.class_name == code.name and use.location.path == code.tree.path:
+                    here = merged_constructions(place for base, place in places if base == use.base)
+                    if here:
+                        self._world.recorder.add(replace(use, instantiated=here))

@@ -1,0 +1,60 @@
+"""Which names of a module tell something about the library to the files that import them."""
+
+from __future__ import annotations
+
+from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary
+from driftwatch.flow.entries import Entries
+from driftwatch.flow.values import Class, Const, Function, Value, join, touches_library
+
+
+def telling_names(entries: Entries, module: ModuleCode) -> set[str]:
+    """Names of a module whose value tells something about the library to whoever imports them."""
+    found: set[str] = set()
+    for name, value in list(module.names.items()):
+        written = module.global_writes.get(name)
+        if "." not in name and _tells(entries, join(value, written) if written is not None else value):
+            found.add(name)
+    return found
+
+
+def _tells(entries: Entries, value: Value) -> bool:
+    if _differs_by_release(value):
+        return True
+    for _, atom in value.alternatives:
+        if isinstance(atom, Function):
+            summary = entries.summary(atom.code)
+            if summary is not None and _summary_matters(atom.code, summary):
+                return True
+        elif isinstance(atom, Class):
+            if _class_matters(atom.code):
+                return True
+        elif touches_library(atom):
+            return True
+    return False
+
+
+def _summary_matters(function: FunctionCode, summary: Summary) -> bool:
+    if summary.forwards:
+        return True
+    if function.is_private and summary.uses_library:
+        return True
+    returned = summary.returns
+    return any(touches_library(a) for _, a in returned.alternatives) or _differs_by_release(returned)
+
+
+def _class_matters(code: ClassCode) -> bool:
+    if code.library_bases:
+        return True
+    if any(touches_library(a) for v in code.attributes.values() for _, a in v.alternatives):
+        return True
+    for method in code.methods.values():
+        summary = method.summary
+        if summary is not None and summary.forwards:
+            return True
+    return False
+
+
+def _differs_by_release(value: Value) -> bool:
+    """Whether a value is one constant in some releases and another one in others: a flag that a guard has set."""
+    constants = [(where, atom) for where, atom in value.alternatives if isinstance(atom, Const)]
+    return len({where for where, _ in constants}) > 1

@@ -1,0 +1,53 @@
+"""Identities: each function, class and container of the code base is one thing, however often it is met."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from driftwatch.flow.code import ClassCode, FunctionCode
+from driftwatch.flow.run import Frame
+
+
+class Identities:
+    """Made once each, by the place in the source where they are defined or made."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[object, int] = {}
+        self._kept: list[object] = []
+        self._activation = 0
+        self._functions: dict[int, FunctionCode] = {}
+        self._classes: dict[int, ClassCode] = {}
+
+    def number(self, key: object, keep: object) -> int:
+        """The heap number of a container made at a place; the object that identifies the place is kept alive."""
+        found = self._numbers.get(key)
+        if found is None:
+            found = self._numbers[key] = len(self._numbers) + 1
+            self._kept.append(keep)
+        return found
+
+    def activation(self) -> int:
+        """A number for one activation of a function: what it makes is not what another activation makes."""
+        self._activation += 1
+        return self._activation
+
+    def function(self, frame: Frame, node: cst.FunctionDef | cst.Lambda, name: str) -> FunctionCode:
+        """The one identity of a function; a nested one has one for each activation of the enclosing function."""
+        key = id(node)
+        found = self._functions.get(key)
+        if found is None:
+            owner = frame.owner if frame.function is None else None
+            prefix = f"{owner.name}." if owner is not None else f"{frame.function.qualname}." if frame.function else ""
+            found = FunctionCode(frame.module, frame.tree, node, name, prefix + name, owner)
+            found.parent = frame.function
+            self._functions[key] = found
+        return found
+
+    def of_class(self, frame: Frame, node: cst.ClassDef) -> ClassCode:
+        """The one identity of a class."""
+        found = self._classes.get(id(node))
+        if found is None:
+            found = ClassCode(frame.module, frame.tree, node, node.name.value)
+            found.parent = frame.function
+            self._classes[id(node)] = found
+        return found

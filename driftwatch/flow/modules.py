@@ -1,0 +1,203 @@
+"""The code base's modules as they are executed: once each, on demand, and of each only what can matter.
+
+What was passed over is still there: a name that turns out to be needed after all is looked at then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from driftwatch.flow.code import ModuleCode
+from driftwatch.flow.files import Files
+from driftwatch.flow.interpreter import new_run
+from driftwatch.flow.relevance import Selection, select
+from driftwatch.flow.run import Frame
+from driftwatch.flow.state import State
+from driftwatch.flow.survey import Piece
+from driftwatch.flow.syntax import Tree, parse
+from driftwatch.flow.values import Lazy, ProjectModule, Value, join, unknown
+from driftwatch.releases import ReleaseSet
+
+if TYPE_CHECKING:
+    from driftwatch.flow.world import World
+
+_BUILDS_ARGUMENTS = re.compile(r"return \{|return dict\(|kwargs\b")
+
+
+class Modules:
+    """Executes modules and answers what their names are. `written`: a function has changed a module's variable."""
+
+    def __init__(self, world: World, files: Files) -> None:
+        self._world = world
+        self._all = world.all_releases
+        self.files = files
+        self.written = False
+        self._selections: dict[ModuleCode, Selection] = {}
+
+    def find(self, name: str, importer: ModuleCode, level: int = 0) -> ModuleCode | None:
+        """The file an import means; None when it is none of the code base's."""
+        return self.files.resolve(name, importer, level)
+
+    def executed(self, path: str) -> ReleaseSet:
+        """Execute a module if it matters, and say in which releases it can be imported."""
+        module = self.files.module(path)
+        if module is None or not self.files.matters(module):
+            return self._all
+        self.execute(module)
+        return self._all if module.executing else module.completes
+
+    def execute(self, module: ModuleCode) -> None:
+        """Execute a module's relevant top-level code, once."""
+        if module.executed or module.executing:
+            return
+        module.executing = True
+        run = new_run(self._world)
+        selection = self._selection(module)
+        try:
+            for first, last in selection.runs:
+                tree = self.tree(module, first, last)
+                if not run.frame.module.path or run.frame.tree is not tree:
+                    run.frame = self._module_frame(module, tree, run.frame)
+                run.block(tree.module.body)
+                if not run.state.reach:
+                    break
+        finally:
+            module.executing = False
+            module.executed = True
+        module.names = dict(run.state.vars)
+        module.heap = dict(run.state.heap)
+        module.completes = (run.state.reach | module.exits) - module.fails
+        module.functions = list(dict.fromkeys(run.frame.defined))
+        module.classes = list(dict.fromkeys(run.frame.classes))
+
+    def _module_frame(self, module: ModuleCode, tree: Tree, before: Frame) -> Frame:
+        frame = Frame(module, tree)
+        if before.module is module:
+            frame.defined, frame.classes = before.defined, before.classes
+        return frame
+
+    def tree(self, module: ModuleCode, first: int, last: int) -> Tree:
+        """The syntax of some lines of a module."""
+        found = module.trees.get(first)
+        if found is None:
+            text = "\n".join(module.lines[first - 1 : last]) + "\n"
+            found = parse(module.path, text, first - 1)
+            module.trees[first] = found
+        return found
+
+    def _selection(self, module: ModuleCode) -> Selection:
+        found = self._selections.get(module)
+        if found is None:
+            found = select(module, self._world.history.module, self._world.history.distribution, self.files)
+            self._selections[module] = found
+        return found
+
+    def unexecuted_name(self, module: ModuleCode, name: str) -> Value | None:
+        """The value of a name that a piece of the module binds which was not executed; None when there is none."""
+        if not module.path:
+            return None
+        selection = self._selection(module)
+        if name in selection.skipped_definitions:
+            return Value(((self._all, Lazy(module, name)),))
+        pieces = selection.skipped_names.get(name)
+        if pieces is None:
+            return None
+        return self._execute_skipped(module, name, pieces)
+
+    def _execute_skipped(self, module: ModuleCode, name: str, pieces: list[Piece]) -> Value:
+        """Execute the statements that bind a name which turned out to be needed after all."""
+        module.names[name] = unknown(self._all)
+        run = new_run(self._world)
+        run.state = State(self._all, dict(module.names), dict(module.heap))
+        del run.state.vars[name]
+        for piece in pieces:
+            run.frame = self._module_frame(module, self.tree(module, piece.first, piece.last), self._world.no_frame)
+            run.block(run.frame.tree.module.body)
+        module.heap.update(run.state.heap)
+        module.names[name] = run.state.vars.get(name, unknown(self._all))
+        return module.names[name]
+
+    def worth_following(self, atom: Lazy) -> bool:
+        """Whether a function that was passed over may build keyword arguments."""
+        piece = self._selection(atom.code).skipped_definitions.get(atom.name)
+        if piece is None or piece.is_class:
+            return False
+        text = "\n".join(atom.code.lines[piece.first - 1 : piece.last])
+        return _BUILDS_ARGUMENTS.search(text) is not None
+
+    def look_at(self, atom: Lazy) -> Value | None:
+        """Look at a definition that had not been looked at."""
+        module = atom.code
+        known = module.names.get(atom.name)
+        if known is not None:
+            return known
+        if not module.executed:
+            self.execute(module)
+            known = module.names.get(atom.name)
+            if known is not None:
+                return known
+        selection = self._selection(module)
+        piece = selection.skipped_definitions.get(atom.name)
+        if piece is None:
+            return self._reexported(module, atom.name)
+        run = new_run(self._world)
+        run.frame = self._module_frame(module, self.tree(module, piece.first, piece.last), self._world.no_frame)
+        run.state = State(self._all, dict(module.names), dict(module.heap))
+        run.block(run.frame.tree.module.body)
+        value = run.state.vars.get(atom.name)
+        if value is not None:
+            module.names[atom.name] = value
+        return value
+
+    def _reexported(self, module: ModuleCode, name: str) -> Value | None:
+        for piece in module.survey.pieces if module.survey is not None else ():
+            for item in piece.imports:
+                if item.bound == name and item.name is not None:
+                    source = self.find(item.module, module, item.level)
+                    if source is not None and source is not module:
+                        return self.attribute(source, item.name, self._all)
+        return None
+
+    def attribute(self, module: ModuleCode, name: str, where: ReleaseSet) -> Value:
+        """``module.name`` of a module of the code base."""
+        if self.files.matters(module):
+            self.execute(module)
+        value = module.names.get(name)
+        written = module.global_writes.get(name)
+        if value is not None:
+            return (value if written is None else join(value, written)).within(where)
+        if written is not None:
+            return written.within(where)
+        child = self.files.submodule(module, name)
+        if child is not None:
+            return Value(((where, ProjectModule(child)),))
+        survey = module.survey
+        for piece in survey.pieces if survey is not None else ():
+            if piece.defines == name:
+                return Value(((where, Lazy(module, name)),))
+            for item in piece.imports:
+                if item.bound == name and item.name is not None and not item.module.startswith("__"):
+                    source = self.find(item.module, module, item.level)
+                    if source is not None and source is not module and not module.executing:
+                        module.executing = True
+                        try:
+                            return self.attribute(source, item.name, where)
+                        finally:
+                            module.executing = False
+        return unknown(where)
+
+    def star_names(self, module: ModuleCode) -> Iterator[str]:
+        names = dict.fromkeys(n for n in module.names if not n.startswith("_") and "." not in n)
+        yield from names
+
+    def write_global(self, module: ModuleCode, name: str, value: Value) -> None:
+        """A function assigns to a module's variable."""
+        before = module.global_writes.get(name, Value())
+        after = join(before, value)
+        if set(after.alternatives) != set(before.alternatives):
+            module.global_writes[name] = after
+            known = module.names.get(name)
+            if known is None or join(known, after).alternatives != known.alternatives:
+                self.written = True
