@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -41,7 +42,8 @@ class Fact:
 
     `place` is where it has to be reported; other reports may stand on the lines of its `way`, since nothing more was
     seen of those, but not for the same `keyword`.
-    `outcomes` are those it may have; `kind` is keyword, arguments, name or member.
+    `outcomes` are those it may have; `kind` is keyword, arguments, name or member. `always` says that it happened
+    whenever the line ran, whatever the unknown conditions were.
     """
 
     place: Place
@@ -50,6 +52,7 @@ class Fact:
     kind: str
     text: str
     keyword: str | None = None
+    always: bool = True
 
 
 NAMES = (ast.Name, ast.Attribute)
@@ -179,7 +182,9 @@ def facts(source: Source, outcome: Outcome, top: str) -> tuple[list[Fact], list[
     """The facts of one release, and all its runs."""
     runs = [outcome.imported, *(run for runs in outcome.calls for run in runs)]
     found: dict[tuple[Place, str, str], Fact] = {}
+    times: Counter[tuple[Place, str, str]] = Counter()
     for run in runs:
+        here = set()
         for number, event in enumerate(run.events):
             kind = classify(event, source, top)
             if kind is None:
@@ -190,6 +195,11 @@ def facts(source: Source, outcome: Outcome, top: str) -> tuple[list[Fact], list[
             known = found.get(key)
             outcomes = fact.outcomes | known.outcomes if known else fact.outcomes
             found[key] = replace(fact, outcomes=outcomes)
+            here.add(key)
+        times.update(here)
+    for key, fact in found.items():
+        ran = sum(fact.place in run.lines for run in runs)
+        found[key] = replace(fact, always=times[key] >= ran)
     return list(found.values()), runs
 
 
@@ -241,7 +251,18 @@ BROAD = frozenset({"Exception", "BaseException"})
 
 
 CHECKS = frozenset(
-    {"hasattr", "getattr", "callable", "inspect.signature", "inspect.getfullargspec", "Version", "parse"}
+    {
+        "hasattr",
+        "getattr",
+        "callable",
+        "signature",
+        "getfullargspec",
+        "import_module",
+        "find_spec",
+        "version",
+        "_version_of",
+    }
+    | {"Version", "parse", "SpecifierSet", "contains", "split", "tuple", "int", "bool", "all", "any"}
 )
 """Calls that only look at what is there: a broad handler round nothing else may be meant for just that."""
 
@@ -263,7 +284,12 @@ def _handled(event: Event, source: Source) -> frozenset[str]:
             if narrow:
                 other = any(isinstance(n, ast.Call) for s in handler.body for n in ast.walk(s))
                 return frozenset({"guarded"}) if event.type != "TypeError" or other else either
-            calls = {ast.unparse(n.func) for s in attempt.body for n in ast.walk(s) if isinstance(n, ast.Call)}
+            calls = {
+                ast.unparse(n.func).rpartition(".")[2]
+                for s in attempt.body
+                for n in ast.walk(s)
+                if isinstance(n, ast.Call)
+            }
             if not calls:
                 return frozenset({"guarded"})
             return either if calls <= CHECKS else frozenset({"silent"})
