@@ -60,7 +60,10 @@ def test_every_module_says_what_it_is() -> None:
     silent = [
         path.relative_to(ROOT).as_posix()
         for path in tracked()
-        if path.suffix == ".py" and "cases" not in path.parts and not text_of(path).lstrip().startswith(('"""', 'r"""'))
+        if path.suffix == ".py"
+        and "cases" not in path.parts
+        and (text := text_of(path).lstrip())
+        and not text.startswith(('"""', 'r"""'))
     ]
     assert silent == []
 
