@@ -1,8 +1,8 @@
 """Which pieces of a file need a full parse: those that lead to the library, and what they need to be executed.
 
-Enters: a surveyed module. Leaves: the runs of lines to execute, and the names of what is passed over. A name leads to the
-library when it is imported from it, or from a module of the code base that matters, or is bound by a piece that mentions
-such a name. That over-approximates: a local variable of the same name counts as well.
+Enters: a surveyed module. Leaves: the runs of lines to execute, and the names of what is passed over. A name leads to
+the library when it is imported from it, or from a module of the code base that matters, or is bound by a piece that
+mentions such a name. That over-approximates: a local variable of the same name counts as well.
 """
 
 from __future__ import annotations
@@ -36,10 +36,15 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
     leads: set[str] = set()
     chosen: set[int] = set()
     binds: list[set[str]] = []
+    variables = _variables(pieces)
     for i, piece in enumerate(pieces):
         bound = {item.bound for item in piece.imports if _matters(item, module, top, root, files)}
         foreign = {item.bound for item in piece.imports} - bound
-        binds.append({piece.defines} if piece.defines is not None else piece.binds - foreign)
+        if piece.defines is None:
+            binds.append(piece.binds - foreign)
+        else:
+            # What a function puts into a variable of its module comes out of it in another function.
+            binds.append({piece.defines} | (piece.writes & variables))
         if bound or any(_names(text, top, distribution) for text in piece.strings):
             chosen.add(i)
             leads |= binds[i]
@@ -63,6 +68,17 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
             for name in piece.binds:
                 names.setdefault(name, []).append(piece)
     return Selection(tuple(runs), definitions, names)
+
+
+def _variables(pieces: tuple[Piece, ...]) -> set[str]:
+    """What the module's own statements bind, but for what they import."""
+    found: set[str] = set()
+    for piece in pieces:
+        if piece.defines is None:
+            found |= piece.binds - {item.bound for item in piece.imports}
+        elif piece.is_class:
+            found.add(piece.defines)
+    return found
 
 
 def _matters(item: Import, module: ModuleCode, top: str, root: str, files: Files) -> bool:

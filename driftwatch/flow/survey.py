@@ -1,8 +1,8 @@
 """A cheap first look at a file: what its top-level pieces bind, mention and import.
 
-Enters: source text. Leaves: one `Piece` per run of lines at top level, so that only the pieces that can matter need a full
-parse. It uses `ast`, which is an order of magnitude faster than a concrete parse; where this Python is too old for the
-file's syntax, the caller parses everything instead.
+Enters: source text. Leaves: one `Piece` per run of lines at top level, so that only the pieces that can matter need a
+full parse. It uses `ast`, which is an order of magnitude faster than a concrete parse; where this Python is too old for
+the file's syntax, the caller parses everything instead.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from driftwatch.flow.source import SourceError
 
-PRIVATE_MARK = "_"
+FILLING_METHODS = frozenset({"add", "append", "appendleft", "extend", "insert", "put", "set", "setdefault", "update"})
+"""Methods that put something into what they are called on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class Piece:
     """One or more whole top-level statements that share their lines.
 
     `first` and `last` are line numbers from 1. `defines` is the name of the function or class when the piece is one.
+    `writes` are the names that something inside declares global, or puts something into: an item, an attribute, an
+    element.
     """
 
     first: int
@@ -41,6 +44,7 @@ class Piece:
     attributes: set[str] = field(default_factory=set)
     strings: set[str] = field(default_factory=set)
     imports: list[Import] = field(default_factory=list)
+    writes: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,9 @@ def _look(node: ast.stmt, piece: Piece) -> None:
                 binds.add(child.id)
         elif isinstance(child, ast.Attribute):
             piece.attributes.add(child.attr)
+            _note_written(child, piece)
+        elif isinstance(child, (ast.Subscript, ast.Call)):
+            _note_written(child, piece)
         elif isinstance(child, ast.Constant):
             if isinstance(child.value, str) and len(child.value) < 200:
                 piece.strings.add(child.value)
@@ -112,3 +119,19 @@ def _look(node: ast.stmt, piece: Piece) -> None:
         elif isinstance(child, (ast.Global, ast.Nonlocal)):
             mentions.update(child.names)
             binds.update(child.names)
+            piece.writes.update(child.names)
+
+
+def _note_written(node: ast.Attribute | ast.Subscript | ast.Call, piece: Piece) -> None:
+    """What is written to is the variable at the beginning of the path."""
+    owner: ast.expr = node
+    if isinstance(node, ast.Call):
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr in FILLING_METHODS):
+            return
+        owner = node.func.value
+    elif isinstance(node.ctx, ast.Load):
+        return
+    while isinstance(owner, (ast.Attribute, ast.Subscript)):
+        owner = owner.value
+    if isinstance(owner, ast.Name):
+        piece.writes.add(owner.id)
