@@ -1,4 +1,4 @@
-"""What annotations tell: an instance of the class that one names, where a class of the library or the code base it is."""
+"""What annotations tell: an instance of the class that one names, be it of the library or of the code base."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _of_constant(run: Run, atom: Const, name: str, where: ReleaseSet) -> list[Al
         return [(where, MethodOf(atom, name))]
     try:
         return [(where, pure.attribute(atom, name))]
-    except pure.NotPure:
+    except pure.NotPureError:
         return [(where, UNKNOWN)]
 
 
@@ -198,7 +198,7 @@ def instance_attribute(
 
 
 def _assigned(run: Run, order: list[ClassCode], name: str, value: Value, where: ReleaseSet) -> Value:
-    """An attribute where it was ever assigned; where it never was, reading it is an AttributeError and nothing follows."""
+    """An attribute where it was ever assigned; where it never was, reading it is an AttributeError."""
     gap = where - value.defined()
     if not gap or any(name in c.methods or name in c.constants or "__getattr__" in c.methods for c in order):
         return join(value, Value(((gap, UNKNOWN),))) if gap else value

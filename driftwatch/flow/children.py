@@ -41,10 +41,15 @@ def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return known or tuple(f.name for f in fields(kind) if not f.name.startswith(_PASSED_OVER))
 
 
-@cache
-def _is_shown(kind: type[object]) -> bool:
-    # Asking once for each type: libcst's nodes are abstract classes, for which `isinstance` is slow.
-    return issubclass(kind, cst.CSTNode) and not issubclass(kind, _TRIVIA)
+_SHOWN: dict[type, bool] = {}
+"""Asked once for each type: libcst's nodes are abstract classes, for which `isinstance` is slow."""
+
+
+def _is_shown(kind: type) -> bool:
+    known = _SHOWN.get(kind)
+    if known is None:
+        known = _SHOWN[kind] = issubclass(kind, cst.CSTNode) and not issubclass(kind, _TRIVIA)
+    return known
 
 
 def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

@@ -22,8 +22,8 @@ from driftwatch.snapshot.model import Ref
 class ModuleCode:
     """One file of the code base.
 
-    `names` are its variables once it has been executed; `completes` the releases in which that works. `relevant` are the
-    names that are, or lead to, something of the library.
+    `names` are its variables once it has been executed; `completes` the releases in which that works. `relevant` are
+    the names that are, or lead to, something of the library.
     """
 
     path: str

@@ -163,7 +163,7 @@ def answer_comparison(run: Run, left: Atom, operation: str, right: Atom) -> bool
     if isinstance(left, Const) and isinstance(right, Const):
         try:
             return pure.compare(operation, left, right)
-        except pure.NotPure:
+        except pure.NotPureError:
             return None
     return None
 
@@ -216,7 +216,7 @@ def membership(run: Run, container: Atom, item: Atom, where: ReleaseSet) -> tupl
     if isinstance(container, Const):
         try:
             return (where, EMPTY) if pure.compare("In", item, container) else (EMPTY, where)
-        except pure.NotPure:
+        except pure.NotPureError:
             return where, where
     return where, where
 

@@ -96,7 +96,7 @@ def pairwise(run: Run, operation: str, left: Value, right: Value) -> Value:
             if isinstance(a, Const) and isinstance(b, Const):
                 try:
                     atom = pure.binary(operation, a, b)
-                except pure.NotPure:
+                except pure.NotPureError:
                     atom = UNKNOWN
             found.append((both, atom))
     return value_of(found)

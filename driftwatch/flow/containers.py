@@ -1,4 +1,4 @@
-"""Dicts, lists and tuples: which keys and elements are there in which releases, through everything code does to them."""
+"""Dicts, lists and tuples: which keys and elements are there in which releases, through all that code does to them."""
 
 from __future__ import annotations
 
@@ -132,10 +132,10 @@ def _elements(run: Run, atom: Atom, where: ReleaseSet) -> list[Entry] | None:
     if isinstance(atom, ParameterMap):
         return [Entry(where, where, const(p.name, where)) for p in atom.parameters]
     if isinstance(atom, Const) and isinstance(atom.value, (tuple, frozenset)):
-        items: Sequence[object] = (
+        ordered = (
             atom.value if isinstance(atom.value, tuple) else sorted(atom.value, key=lambda i: (str(type(i)), str(i)))
         )
-        return [Entry(where, where, const(item, where)) for item in items]  # type: ignore[arg-type]
+        return [Entry(where, where, const(item, where)) for item in ordered]
     return None
 
 
@@ -180,6 +180,8 @@ def subscript_of(run: Run, node: cst.Subscript, owner: Value, path: str | None) 
     piece = node.slice[0].slice
     if isinstance(piece, cst.Slice):
         return _slice(run, owner, piece)
+    if not isinstance(piece, cst.Index):
+        return unknown(run.state.reach)
     index = run.eval(piece.value)
     found: list[Alternative] = []
     for where, atom in as_alternatives(owner, run.state.reach):
@@ -208,7 +210,7 @@ def _slice(run: Run, owner: Value, piece: cst.Slice) -> Value:
     for where, atom in as_alternatives(owner, run.state.reach):
         try:
             found.append((where, pure.subscript(atom, slice(*bounds)) if isinstance(atom, Const) else UNKNOWN))
-        except pure.NotPure:
+        except pure.NotPureError:
             found.append((where, UNKNOWN))
     return value_of(found)
 
@@ -243,7 +245,7 @@ def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alterna
     if isinstance(owner, Const) and isinstance(key, Const) and isinstance(key.value, (int, str)):
         try:
             return [(where, pure.subscript(owner, key.value))]
-        except pure.NotPure:
+        except pure.NotPureError:
             return [(where, UNKNOWN)]
     if isinstance(owner, LibObject) and owner.is_class:
         return [(where, owner)]
@@ -315,7 +317,7 @@ def _constant_method(run: Run, owner: Const, name: str, positional: ListContent,
             try:
                 joined = pure.method(owner, "join", [Const(tuple(s.value for s in singles if isinstance(s, Const)))])
                 return Value(((run.state.reach, joined),))
-            except pure.NotPure:
+            except pure.NotPureError:
                 pass
     found: list[Alternative] = []
     for where, arguments, named in constants_of(run, positional, keywords):
@@ -324,7 +326,7 @@ def _constant_method(run: Run, owner: Const, name: str, positional: ListContent,
             continue
         try:
             found.append((where, pure.method(owner, name, arguments, named)))
-        except pure.NotPure:
+        except pure.NotPureError:
             found.append((where, UNKNOWN))
     return value_of(found)
 
@@ -466,7 +468,7 @@ def _list_method(run: Run, owner: ListRef, content: ListContent, name: str, posi
             run.state.heap[owner.key] = replace(content, open=content.open | reach)
     elif name == "copy":
         return Value(((reach, owner),))
-    elif name == "index" or name == "count":
+    elif name in ("index", "count"):
         return unknown(reach)
     return const(None, reach)
 

@@ -1,8 +1,8 @@
 """Where an exception goes: the handlers round a program point, and what each of them does with it.
 
-The exceptions followed are those that a drift raises: ImportError for an import, AttributeError for a name, TypeError for a
-call. Which handler takes one is Python's own rule over the builtin exception classes; what the handler then does is read
-from its body.
+The exceptions followed are those that a drift raises: ImportError for an import, AttributeError for a name, TypeError
+for a call. Which handler takes one is Python's own rule over the builtin exception classes; what the handler then does
+is read from its body.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ QUIET_CALLS = frozenset(
 
 CHECK_CALLS = frozenset(
     {
-        "hasattr", "getattr", "callable", "isinstance", "issubclass", "signature", "getfullargspec", "find_spec", "version",
-        "Version", "parse", "import_module", "bool", "all", "any", "set", "tuple", "int", "len", "frozenset",
+        "hasattr", "getattr", "callable", "isinstance", "issubclass", "signature", "getfullargspec", "find_spec",
+        "version", "Version", "parse", "import_module", "bool", "all", "any", "set", "tuple", "int", "len", "frozenset",
     }
 )  # fmt: skip
 """Calls that look at what an import brought without using it."""
@@ -75,7 +75,7 @@ class Try:
     _checks_only: bool | None = None
 
     def may_raise(self, kind: str, state: State) -> None:
-        """Something runs here that may raise an exception of this kind: `ANYTHING`, `FOREIGN` or an exception's name."""
+        """Something runs here that may raise: `ANYTHING`, `FOREIGN` or an exception of this name."""
         joined = join_states(self.maybe.get(kind), state.fork())
         if joined is not None:
             self.maybe[kind] = joined

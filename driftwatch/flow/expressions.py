@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import libcst as cst
 
@@ -24,7 +24,6 @@ from driftwatch.flow.values import (
     NOTHING,
     TRUE,
     UNKNOWN,
-    Atom,
     Const,
     DictRef,
     Opaque,
@@ -118,9 +117,9 @@ def _sequence(run: Run, node: cst.Tuple | cst.List) -> Value:
                 (*content.elements, Entry(reach, reach, value)), content.open, content.forwarded, content.is_tuple
             )
     if isinstance(node, cst.Tuple) and not content.open:
-        constants = [_only_constant(run, e) for e in content.elements]
-        if all(c is not None for c in constants):
-            return const(tuple(cast(Const, c).value for c in constants), run.state.reach)
+        constants = [c for e in content.elements if (c := _only_constant(run, e)) is not None]
+        if len(constants) == len(content.elements):
+            return const(tuple(c.value for c in constants), run.state.reach)
     return run.new_list(node, content)
 
 
@@ -133,9 +132,9 @@ def _only_constant(run: Run, entry: Entry) -> Const | None:
 
 def _set(run: Run, node: cst.Set) -> Value:
     values = [evaluate(run, e.value) for e in node.elements]
-    singles = [v.single() for v in values]
-    if all(isinstance(s, Const) for s in singles) and not any(isinstance(e, cst.StarredElement) for e in node.elements):
-        return const(frozenset(cast(Const, s).value for s in singles), run.state.reach)
+    constants = [s.value for v in values if isinstance(s := v.single(), Const)]
+    if len(constants) == len(values) and not any(isinstance(e, cst.StarredElement) for e in node.elements):
+        return const(frozenset(constants), run.state.reach)
     return unknown(run.state.reach)
 
 
@@ -169,7 +168,7 @@ def _binary(run: Run, node: cst.BinaryOperation) -> Value:
     ):
         content = merge_value(run, DictContent(), left)
         return run.new_dict(node, merge_value(run, content, right))
-    if operation == "Add" and any(isinstance(a, Atom) and not isinstance(a, Const) for _, a in left.alternatives):
+    if operation == "Add" and left.where(lambda a: not isinstance(a, Const)):
         joined = concatenate(run, left, right, node)
         if joined is not None:
             return joined

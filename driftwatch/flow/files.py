@@ -1,7 +1,7 @@
 """The code base's files: which mention the library, how imports resolve to them, and what each was found to export.
 
-Enters: a root folder and the files to look at. Nothing outside them is read. A file that cannot be read or parsed leaves a
-diagnostic, once, and counts as a module of which nothing is known.
+Enters: a root folder and the files to look at. Nothing outside them is read. A file that cannot be read or parsed
+leaves a diagnostic, once, and counts as a module of which nothing is known.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The code base's own functions and classes: definition, binding of arguments, following calls into bodies.
 
-A function is followed into its body from a call when what it does depends on who calls it: it is private and reaches the
-library, it passes its arguments on, or it does not return in every release. Else its summary answers.
+A function is followed into its body from a call when what it does depends on who calls it: it is private and reaches
+the library, it passes its arguments on, or it does not return in every release. Else its summary answers.
 """
 
 from __future__ import annotations
@@ -91,10 +91,7 @@ def define_class(run: Run, node: cst.ClassDef) -> Value:
     """The value of a ``class``: its body is executed, its methods are not."""
     code = run.world.identities.of_class(run.frame, node)
     code.reach |= run.state.reach
-    bases: list[Value] = []
-    for argument in node.bases:
-        bases.append(run.eval(argument.value, callee=True))
-    code.base_values = tuple(bases)
+    code.base_values = tuple(run.eval(argument.value, callee=True) for argument in node.bases)
     for argument in node.keywords:
         run.eval(argument.value)
     for decorator in node.decorators:
@@ -157,7 +154,7 @@ def _subclass_uses(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
         methods.update({n: _method_definition(f) for n, f in current.methods.items()})
         names.update(current.constants)
     abstract = any(
-        (d or "").rpartition(".")[2] in ("abstractmethod",)
+        (d or "").rpartition(".")[2] == "abstractmethod"
         for c in order
         for f in c.methods.values()
         for d in f.decorators

@@ -33,9 +33,6 @@ from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.history import Epoch, Lookup
 from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
 
-PASSED_WRAPPERS = frozenset({"__wrapped__", "__func__", "__call__"})
-
-
 # -- what is where -----------------------------------------------------------------------------------------------------
 
 

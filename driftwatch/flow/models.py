@@ -100,7 +100,7 @@ def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -
             continue
         try:
             found.append((where, pure.call(dotted, values, named)))
-        except pure.NotPure as refused:
+        except pure.NotPureError as refused:
             if refused.raised is not None and run.is_caught(refused.raised):
                 run.throw(refused.raised, where)
                 run.state.reach -= where
@@ -505,7 +505,7 @@ def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
                 done = tuple(pure.call(callee.dotted, [Const(i)]).value for i in items.value)
                 found.append((where, Const(done)))
                 continue
-            except pure.NotPure as refused:
+            except pure.NotPureError as refused:
                 if refused.raised and run.is_caught(refused.raised):
                     run.throw(refused.raised, where)
                     run.state.reach -= where

@@ -2,8 +2,8 @@
 
 libcst keeps no positions: its provider computes them by generating the whole text, which costs more than parsing did.
 Here the same text is parsed by `ast`, which is fast and knows positions, and nodes of the kinds that are asked for are
-paired in source order. Each pair is checked by name; where anything disagrees, or this Python cannot parse the text, the
-provider is asked instead.
+paired in source order. Each pair is checked by name; where anything disagrees, or this Python cannot parse the text,
+the provider is asked instead.
 """
 
 from __future__ import annotations
@@ -54,8 +54,7 @@ def _pair(module: cst.Module, text: str) -> dict[cst.CSTNode, Span]:
     for node in walk(module, skip=(cst.FormattedString, cst.TemplatedString)):
         kind = _KINDS.get(type(node))
         if kind is not None:
-            for each, name in _CONCRETE[kind](node):
-                concrete[kind].append((each, name))
+            concrete[kind].extend(_CONCRETE[kind](node))
     abstract: dict[str, list[tuple[Span, str]]] = {kind: [] for kind in _NAMERS}
     for found in _walk_ast(tree):
         for kind, span, name in _abstract(found):
@@ -76,9 +75,7 @@ def _walk_ast(tree: ast.AST) -> Iterator[ast.AST]:
     while stack:
         node = stack.pop()
         yield node
-        for child in ast.iter_child_nodes(node):
-            if not isinstance(child, _FORMATTED):
-                stack.append(child)
+        stack.extend(child for child in ast.iter_child_nodes(node) if not isinstance(child, _FORMATTED))
 
 
 _FORMATTED: tuple[type[ast.AST], ...] = (ast.JoinedStr,) + ((ast.TemplateStr,) if hasattr(ast, "TemplateStr") else ())

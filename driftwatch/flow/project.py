@@ -1,8 +1,8 @@
 """A code base against a library: files in, uses out.
 
 Enters: a root, its files and the histories of the libraries. Leaves: an `Analysis`, the same whatever the order of the
-files. Files that mention a library are analysed first; then those that import from them a name which tells something about
-the library (an alias, a flag, a wrapper, a class), until no more are found.
+files. Files that mention a library are analysed first; then those that import from them a name which tells something
+about the library (an alias, a flag, a wrapper, a class), until no more are found.
 """
 
 from __future__ import annotations

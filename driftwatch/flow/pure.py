@@ -19,13 +19,40 @@ from driftwatch.flow.values import Const
 MAX_SIZE = 4096
 """Longer results are not kept."""
 
+MAX_SEARCHED = 24
+"""Longer texts are not searched by regular expressions, which may take exponential time; no version is longer."""
 
-class NotPure(Exception):
+MAX_PATTERN = 200
+
+
+class NotPureError(Exception):
     """The operation is not in the tables, or Python refused it; `raised` is the exception's name when it did."""
 
     def __init__(self, raised: str | None = None) -> None:
         super().__init__(raised or "")
         self.raised = raised
+
+
+class Groups(tuple[Hashable, ...]):
+    """What a match object gives: its whole text first, then its groups."""
+
+    __slots__ = ()
+
+
+def _groups(match: re.Match[str] | None) -> Groups | None:
+    return None if match is None else Groups((match.group(0), *match.groups()))
+
+
+def _searching(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of `re` for short texts alone: a pattern may take for ever on a long one."""
+
+    def search(pattern: str, *arguments: Any, **keywords: Any) -> Any:
+        text = arguments[-1] if arguments else keywords.get("string", "")
+        if len(pattern) > MAX_PATTERN or not isinstance(text, str) or len(text) > MAX_SEARCHED:
+            raise NotPureError
+        return function(pattern, *arguments, **keywords)
+
+    return search
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -43,34 +70,56 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "builtins.max": max,
     "builtins.abs": abs,
     "builtins.range": range,
-    "builtins.any": any,
-    "builtins.all": all,
     "builtins.sum": sum,
-    "builtins.map": None,  # type: ignore[dict-item]  # needs a callable: see `apply_map`
     "packaging.version.Version": Version,
     "packaging.version.parse": parse,
     "pkg_resources.parse_version": parse,
     "packaging.specifiers.SpecifierSet": SpecifierSet,
     "distutils.version.LooseVersion": Version,
     "distutils.version.StrictVersion": Version,
-    "re.match": lambda *a: _groups(re.match(*a)),
-    "re.search": lambda *a: _groups(re.search(*a)),
-    "re.split": lambda *a: tuple(re.split(*a)),
-    "re.findall": lambda *a: tuple(re.findall(*a)),
-    "re.sub": re.sub,
+    "re.match": _searching(lambda *a: _groups(re.match(*a))),
+    "re.search": _searching(lambda *a: _groups(re.search(*a))),
+    "re.fullmatch": _searching(lambda *a: _groups(re.fullmatch(*a))),
+    "re.split": _searching(re.split),
+    "re.findall": _searching(re.findall),
+    "re.sub": _searching(re.sub),
     "operator.ge": operator.ge,
     "operator.gt": operator.gt,
     "operator.le": operator.le,
     "operator.lt": operator.lt,
     "operator.eq": operator.eq,
     "operator.ne": operator.ne,
-    "builtins.getattr": getattr,
 }
 
 METHODS: dict[type, frozenset[str]] = {
     str: frozenset(
-        "split rsplit partition rpartition startswith endswith strip lstrip rstrip replace lower upper count find index "
-        "join removeprefix removesuffix isdigit isnumeric isdecimal format casefold title splitlines".split()
+        {
+            "split",
+            "rsplit",
+            "partition",
+            "rpartition",
+            "startswith",
+            "endswith",
+            "strip",
+            "lstrip",
+            "rstrip",
+            "replace",
+            "lower",
+            "upper",
+            "count",
+            "find",
+            "index",
+            "join",
+            "removeprefix",
+            "removesuffix",
+            "isdigit",
+            "isnumeric",
+            "isdecimal",
+            "format",
+            "casefold",
+            "title",
+            "splitlines",
+        }
     ),
     tuple: frozenset({"index", "count"}),
     frozenset: frozenset({"issubset", "issuperset", "union", "intersection", "difference", "isdisjoint"}),
@@ -79,7 +128,20 @@ METHODS: dict[type, frozenset[str]] = {
 
 ATTRIBUTES: dict[type, frozenset[str]] = {
     Version: frozenset(
-        "major minor micro release public base_version local is_prerelease is_postrelease post pre dev".split()
+        {
+            "major",
+            "minor",
+            "micro",
+            "release",
+            "public",
+            "base_version",
+            "local",
+            "is_prerelease",
+            "is_postrelease",
+            "post",
+            "pre",
+            "dev",
+        }
     ),
 }
 
@@ -109,21 +171,11 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-class Groups(tuple[Hashable, ...]):
-    """What a match object gives: its whole text first, then its groups."""
-
-    __slots__ = ()
-
-
-def _groups(match: re.Match[str] | None) -> Groups | None:
-    return None if match is None else Groups((match.group(0), *match.groups()))
-
-
 def call(dotted: str, arguments: Sequence[Const], keywords: dict[str, Const] | None = None) -> Const:
     """Call a function of the table with constants."""
     function = FUNCTIONS.get(dotted)
     if function is None:
-        raise NotPure
+        raise NotPureError
     return _do(function, *(a.value for a in arguments), **{k: v.value for k, v in (keywords or {}).items()})
 
 
@@ -132,7 +184,9 @@ def method(owner: Const, name: str, arguments: Sequence[Const], keywords: dict[s
     if isinstance(owner.value, Groups):
         return _group(owner.value, name, arguments)
     if not any(isinstance(owner.value, kind) and name in names for kind, names in METHODS.items()):
-        raise NotPure
+        raise NotPureError
+    if name == "format" and not _plain_fields(owner.value):
+        raise NotPureError
     bound = getattr(owner.value, name)
     return _do(bound, *(a.value for a in arguments), **{k: v.value for k, v in (keywords or {}).items()})
 
@@ -146,29 +200,39 @@ def has_method(owner: Const, name: str) -> bool:
 def attribute(owner: Const, name: str) -> Const:
     """Read a plain attribute of a constant."""
     if not any(isinstance(owner.value, kind) and name in names for kind, names in ATTRIBUTES.items()):
-        raise NotPure
+        raise NotPureError
     return _do(lambda: getattr(owner.value, name))
 
 
 def binary(operation: str, left: Const, right: Const) -> Const:
     function = BINARY.get(operation)
     if function is None:
-        raise NotPure
+        raise NotPureError
     if operation in ("Multiply", "LeftShift") and not (_small(left.value) and _small(right.value)):
-        raise NotPure
+        raise NotPureError
+    if operation == "Modulo" and isinstance(left.value, (str, bytes)) and not _plain_fields(left.value):
+        raise NotPureError
     return _do(function, left.value, right.value)
 
 
 def compare(operation: str, left: Const, right: Const) -> bool:
     function = COMPARE.get(operation)
     if function is None:
-        raise NotPure
+        raise NotPureError
     return bool(_do(function, left.value, right.value).value)
 
 
 def subscript(owner: Const, index: Hashable | slice) -> Const:
     value: Any = owner.value
     return _do(lambda: value[index])
+
+
+def _plain_fields(text: object) -> bool:
+    """Whether a text to be formatted has fields without widths, which could be as large as one likes."""
+    return isinstance(text, str) and _WIDE_FIELD.search(text) is None
+
+
+_WIDE_FIELD = re.compile(r"%[^a-zA-Z%]*[\d*]|\{[^}]*[^}\w]")
 
 
 def _small(value: object) -> bool:
@@ -182,28 +246,27 @@ def _group(groups: Groups, name: str, arguments: Sequence[Const]) -> Const:
         index = arguments[0].value if arguments else 0
         if isinstance(index, int):
             return _do(lambda: groups[index])
-    raise NotPure
+    raise NotPureError
+
+
+_REFUSALS = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, RecursionError, RuntimeError, TypeError,
+    ValueError, re.error,
+)  # fmt: skip
+"""What an operation on plain data may raise."""
 
 
 def _do(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Const:
     try:
         result = function(*arguments, **keywords)
-    except NotPure:
-        raise
-    except Exception as error:
-        raise NotPure(type(error).__name__) from None
-    if isinstance(result, list):
-        result = tuple(result)
-    if isinstance(result, set):
-        result = frozenset(result)
-    if isinstance(result, range):
-        if len(result) > MAX_SIZE:
-            raise NotPure
-        result = tuple(result)
+    except _REFUSALS as error:
+        raise NotPureError(type(error).__name__) from None
+    if isinstance(result, (list, range)):
+        result = tuple(result[: MAX_SIZE + 1])
     if isinstance(result, (str, bytes, tuple, frozenset)) and len(result) > MAX_SIZE:
-        raise NotPure
+        raise NotPureError
     if not _plain(result):
-        raise NotPure
+        raise NotPureError
     return Const(result)
 
 

@@ -1,7 +1,7 @@
 """The interpreter's machine: the current state, the call stack, and the few operations everything else is made of.
 
-`Run` holds no knowledge of Python's grammar; the modules `expressions`, `conditions`, `calls` and `statements` do, each as
-functions over a run.
+`Run` holds no knowledge of Python's grammar; the modules `expressions`, `conditions`, `calls` and `statements` do, each
+as functions over a run.
 """
 
 from __future__ import annotations
@@ -228,11 +228,6 @@ def settle(run: Run, states: Sequence[State | None]) -> None:
     for state in states:
         merged = join_states(merged, state)
     run.state = merged if merged is not None else State(EMPTY)
-
-
-def unbound_reach(run: Run, value: Value) -> ReleaseSet:
-    """Where an expression has no value because it raised."""
-    return run.state.reach - value.defined()
 
 
 def escape(value: Value) -> None:

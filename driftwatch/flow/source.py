@@ -1,7 +1,7 @@
 """Bytes of a file to text as Python would read it, and to the top-level pieces that are parsed one by one.
 
-Enters: the bytes of one ``.py`` file, whatever they are. Leaves: text with ``\\n`` line ends, or a `SourceError` with one
-sentence. Nothing is executed and no other file is read.
+Enters: the bytes of one ``.py`` file, whatever they are. Leaves: text with ``\\n`` line ends, or a `SourceError` with
+one sentence. Nothing is executed and no other file is read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import codecs
 import io
 import tokenize
-from dataclasses import dataclass
 
 
 class SourceError(Exception):
@@ -19,14 +18,6 @@ class SourceError(Exception):
         super().__init__(message)
         self.message = message
         self.line = line
-
-
-@dataclass(frozen=True, slots=True)
-class SourceText:
-    """A file's text and where it came from, relative to the scanned root."""
-
-    path: str
-    text: str
 
 
 def decode(data: bytes) -> str:

@@ -234,9 +234,9 @@ def _match_pattern(
     if isinstance(pattern, cst.MatchOr):
         holds: State | None = None
         fails = run.state
-        for element in pattern.elements:
+        for alternative in pattern.patterns:
             run.state = fails
-            yes, fails = _match_pattern(run, node, subject, element.pattern)
+            yes, fails = _match_pattern(run, node, subject, alternative.pattern)
             holds = join_states(holds, yes)
         return holds if holds is not None else run.state.fork(EMPTY), fails
     _bind_captures(run, pattern)

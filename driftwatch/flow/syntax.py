@@ -86,14 +86,3 @@ def statements(body: cst.BaseSuite | Sequence[cst.CSTNode]) -> Iterator[cst.CSTN
 def import_module_name(node: cst.ImportFrom) -> tuple[int, str]:
     """The number of leading dots, and the dotted name after them."""
     return len(node.relative), dotted_name(node.module) or ""
-
-
-def annotation_text(node: cst.Annotation | None) -> str | None:
-    """Source text of an annotation, quotes of a forward reference removed."""
-    if node is None:
-        return None
-    inner = node.annotation
-    if isinstance(inner, cst.SimpleString):
-        value = inner.evaluated_value
-        return value if isinstance(value, str) else None
-    return cst.Module([]).code_for_node(inner)

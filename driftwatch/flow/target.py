@@ -1,4 +1,4 @@
-"""What the interpreter asks of the library as such: which import paths are its own, its versions, whether a call fits."""
+"""What the interpreter asks of the library as such: its import paths, its versions, whether a call of it fits."""
 
 from __future__ import annotations
 

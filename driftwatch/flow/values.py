@@ -282,10 +282,7 @@ def truth(atom: Atom) -> bool | None:
     Containers of the heap are asked for by the caller, who has the heap.
     """
     if isinstance(atom, Const):
-        try:
-            return bool(atom.value)
-        except Exception:  # a foreign constant may refuse
-            return None
+        return bool(atom.value)
     if isinstance(atom, (ParameterMap, External)):
         return None if isinstance(atom, External) else bool(atom.parameters)
     if isinstance(atom, (Unknown, Lazy, DictRef, ListRef, LibInstance, Instance)):
