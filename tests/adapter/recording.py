@@ -1,0 +1,126 @@
+"""A library in this process whose functions have a release's exact signatures and record what reaches them."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.metadata
+import inspect
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from driftwatch.adapter.signatures import Shape, read_live
+from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model import Ref
+from tests.adapter.simulated import DEFAULTS, KINDS
+
+MODULE = "flashinfer.comm"
+FUNCTIONS = (
+    "allreduce_fusion",
+    "create_allreduce_fusion_workspace",
+    "trtllm_allreduce_fusion",
+    "trtllm_create_ipc_workspace_for_all_reduce_fusion",
+    "trtllm_destroy_ipc_workspace_for_all_reduce_fusion",
+)
+
+
+class Recorder:
+    """One release. `hide` makes every function raise that error when it is asked for its signature."""
+
+    def __init__(
+        self, history: History, release: str, hide: type[Exception] | None = None, version: str | None = None
+    ) -> None:
+        self.version = version or release
+        self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+        self.functions: dict[str, Callable[..., Any]] = {}
+        self.shapes: dict[str, Shape] = {}
+        self.defaults: dict[str, dict[str, Any]] = {}
+        at = history.timeline.set_of([release])
+        for name in FUNCTIONS:
+            for epoch in history.of(Ref(MODULE, name)):
+                if epoch.symbol.signature is not None and not epoch.releases.isdisjoint(at):
+                    self._add(name, epoch.symbol.signature.parameters, hide)
+
+    @property
+    def last_given(self) -> dict[str, Any]:
+        """What the last call gave, by name."""
+        name, args, kwargs = self.calls[-1]
+        order = self.shapes[name].positional
+        return {**dict(zip(order, args, strict=False)), **kwargs}
+
+    @property
+    def last_defaulted(self) -> dict[str, Any]:
+        """The arguments of the last call that are the function's own default objects."""
+        defaults = self.defaults[self.calls[-1][0]]
+        return {k: v for k, v in self.last_given.items() if k in defaults and v is defaults[k]}
+
+    def _add(self, name: str, parameters: Any, hide: type[Exception] | None) -> None:
+        signature = inspect.Signature(
+            [
+                inspect.Parameter(
+                    p.name,
+                    KINDS[p.kind],
+                    default=inspect.Parameter.empty if p.default is None else DEFAULTS.get(p.default, p.default),
+                )
+                for p in parameters
+            ]
+        )
+
+        def called(*args: Any, **kwargs: Any) -> str:
+            signature.bind(*args, **kwargs)  # as Python would: a TypeError here is what an adapter must never cause
+            self.calls.append((name, args, kwargs))
+            return name
+
+        called.__signature__ = signature  # type: ignore[attr-defined]
+        live = read_live(called)
+        assert not isinstance(live, str)
+        self.shapes[name], self.defaults[name] = live[0], dict(live[1])
+        self.functions[name] = _Hidden(called, hide) if hide else called
+
+    def install(self, monkeypatch: pytest.MonkeyPatch, broken: Exception | None = None) -> None:
+        top = types.ModuleType("flashinfer")
+        top.__version__ = self.version  # type: ignore[attr-defined]
+        top.__path__ = []  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "flashinfer", top)
+        monkeypatch.delitem(sys.modules, MODULE, raising=False)
+        monkeypatch.setattr(importlib.metadata, "version", self._version)
+        if broken is not None:
+            monkeypatch.setattr(sys, "meta_path", [_Broken(broken), *sys.meta_path])
+            return
+        comm = types.ModuleType(MODULE)
+        for name, function in self.functions.items():
+            setattr(comm, name, function)
+        top.comm = comm  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, MODULE, comm)
+
+    def _version(self, name: str) -> str:
+        if name == "flashinfer-python":
+            return self.version
+        raise importlib.metadata.PackageNotFoundError(name)
+
+
+class _Hidden:
+    """A callable that is asked for its signature in vain, as native functions and some proxies are."""
+
+    def __init__(self, function: Callable[..., Any], error: type[Exception]) -> None:
+        self._function = function
+        self._error = error
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        raise self._error("no signature found")
+
+
+class _Broken(importlib.abc.MetaPathFinder):
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> None:
+        if name == MODULE:
+            raise self._error

@@ -1,0 +1,215 @@
+"""Every function, on a stub of every release, on every kind of evidence: what is called, dropped and refused.
+
+So that 61 releases with nine kinds of evidence stay quick, a release's functions are made from the snapshot in this
+process, where they record what reaches them (tests/adapter/recording.py). Whole stub packages, imported by processes of
+their own, are in `test_adapter_consumer.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from driftwatch.adapter.plan import make_plan
+from driftwatch.adapter.policy import load_policy
+from driftwatch.adapter.runtime import Adapter
+from driftwatch.adapter.signatures import AdapterError, UnavailableFunction, UnsupportedArgument, recorded
+from driftwatch.snapshot.history import History
+from driftwatch.targets.flashinfer_comm.conditions import CONDITIONS
+from driftwatch.targets.target import Target
+from tests.adapter.recording import FUNCTIONS, Recorder
+
+RELEASES = 61
+IMPORT_ERRORS = (ImportError, AssertionError, AttributeError, RuntimeError, TypeError)
+VALUES: tuple[Any, ...] = (None, True, False, 0, 0.0, 1, 1.0, "trtllm", "cake", object(), "other")
+# What an older release does anyway, from its sources: function, parameter, value, and what else must be passed.
+NEUTRAL: dict[tuple[str, str], tuple[Any, ...]] = {
+    ("allreduce_fusion", "trigger_completion_at_end"): (False, True),
+    ("allreduce_fusion", "weight_bias"): (None, 0, 0.0),
+    ("allreduce_fusion", "block_quant_group_size"): (None,),
+    ("allreduce_fusion", "moe_finalize_backend"): ("trtllm",),
+    ("trtllm_allreduce_fusion", "weight_bias"): (None, 0, 0.0),
+    ("trtllm_allreduce_fusion", "block_quant_group_size"): (None,),
+    ("trtllm_allreduce_fusion", "metadata"): (None,),
+    ("trtllm_create_ipc_workspace_for_all_reduce_fusion", "create_metadata"): (False,),
+    ("trtllm_create_ipc_workspace_for_all_reduce_fusion", "use_symm_dev_mem"): (False,),
+    ("trtllm_create_ipc_workspace_for_all_reduce_fusion", "comm_backend"): (None,),
+}
+EXAMPLES = int(os.environ.get("DRIFTWATCH_ADAPTER_EXAMPLES", "4"))
+SETTINGS = settings(
+    max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@pytest.fixture(scope="module")
+def data(history: History, target: Target) -> dict[str, Any]:
+    assert target.data is not None
+    policy = load_policy(target.data / "policy.toml")
+    return make_plan(history, policy, history.timeline.all, companions=target.companions)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "release" in metafunc.fixturenames:
+        from driftwatch.snapshot import store
+        from driftwatch.targets.target import choose, shipped_targets
+
+        versions = store.load(choose(shipped_targets(), "flashinfer-python").snapshots).timeline.versions
+        assert len(versions) >= RELEASES
+        metafunc.parametrize("release", versions)
+
+
+def is_same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) in (int, float) and type(b) in (int, float) and a == b)
+
+
+def may_be_dropped(function: str, parameter: str, value: Any) -> bool:
+    """The test's own statement of what leaving an argument out does not change."""
+    allowed = NEUTRAL.get((function, parameter), (None,))
+    return any(is_same(value, neutral) for neutral in allowed)
+
+
+def calls(data: dict[str, Any], function: str) -> st.SearchStrategy[tuple[list[Any], dict[str, Any]]]:
+    """Calls that fit the newest signature: some arguments by position, any of the rest by name."""
+    shape = recorded(data["functions"][function]["signatures"][-1][1])
+
+    @st.composite
+    def draw(pick: st.DrawFn) -> tuple[list[Any], dict[str, Any]]:
+        positional = pick(st.integers(0, len(shape.positional)))
+        chosen = {
+            p.name: pick(st.sampled_from(VALUES))
+            for i, p in enumerate(shape.parameters)
+            if p.required or p.name in shape.positional[:positional] or pick(st.booleans())
+        }
+        args = [chosen.pop(name) for name in shape.positional[:positional]]
+        return args, chosen
+
+    return draw()
+
+
+def examine(adapter: Adapter, data: dict[str, Any], recorder: Recorder, function: str, call: Any) -> None:
+    """Make a call, and hold what happened against what may happen."""
+    args, kwargs = call
+    reference = recorded(data["functions"][function]["signatures"][-1][1])
+    meant = {**dict(zip(reference.positional, args, strict=False)), **kwargs}
+    binding = adapter.bindings[function]
+    recorder.calls.clear()
+    refused: AdapterError | None = None
+    try:
+        binding.function(*args, **kwargs)
+    except AdapterError as error:
+        refused = error
+    if isinstance(refused, UnsupportedArgument):
+        assert not recorder.calls, "refused, and called nevertheless"
+        assert refused.parameter in meant
+        assert is_same(refused.value, meant[refused.parameter])
+        assert refused.why
+        assert refused.parameter in str(refused)
+        assert adapter.installed.described in str(refused)
+        assert refused.first or refused.parameter not in reference.names
+        return
+    if refused is not None:
+        assert isinstance(refused, UnavailableFunction), "a call that fits the newest signature misses nothing"
+        assert binding.state == "missing"
+        assert binding.why in str(refused)
+        return
+    reached = recorder.last_given
+    for name, value in meant.items():
+        if name in reached:
+            assert reached[name] is value, f"{name} arrived as something else"
+        else:
+            assert may_be_dropped(function, name, value), f"{name}={value!r} was dropped from {function}"
+    assert set(reached) <= set(meant) | set(recorder.last_defaulted), "more reached the library than was passed"
+
+
+@pytest.mark.parametrize("hide", [None, ValueError, TypeError], ids=["live", "ValueError", "TypeError"])
+def test_calls(
+    release: str, hide: type[Exception] | None, data: dict[str, Any], history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder = Recorder(history, release, hide=hide)
+    recorder.install(monkeypatch)
+    adapter = Adapter(data, CONDITIONS)
+    assert adapter.installed.release == release
+    for function in FUNCTIONS:
+        check_binding(adapter, data, recorder, function, "live" if hide is None else "snapshot")
+        exercise(adapter, data, recorder, function)
+
+
+def check_binding(adapter: Adapter, data: dict[str, Any], recorder: Recorder, function: str, evidence: str) -> None:
+    binding = adapter.bindings[function]
+    if function not in recorder.functions:
+        assert binding.state == "missing"
+        assert "first in" in binding.why
+    else:
+        assert binding.evidence == evidence
+        assert not binding.drift
+        newest = recorded(data["functions"][function]["signatures"][-1][1])
+        same = recorder.shapes[function] == newest
+        assert (binding.function is recorder.functions[function]) == same, binding.state
+
+
+def exercise(adapter: Adapter, data: dict[str, Any], recorder: Recorder, function: str) -> None:
+    """Every parameter with every value alone, by position and by name; then calls of any combination."""
+    shape = recorded(data["functions"][function]["signatures"][-1][1])
+    needed = dict.fromkeys(shape.required)
+    for parameter in shape.parameters:
+        for value in VALUES:
+            examine(adapter, data, recorder, function, ([], {**needed, parameter.name: value}))
+    for count in range(len(shape.required), len(shape.positional) + 1):
+        examine(adapter, data, recorder, function, ([None] * count, {}))
+
+    @SETTINGS
+    @given(calls(data, function))
+    def holds(call: Any) -> None:
+        examine(adapter, data, recorder, function, call)
+
+    holds()
+
+
+@pytest.mark.parametrize("hide", [None, ValueError, TypeError], ids=["live", "ValueError", "TypeError"])
+def test_calls_of_an_unknown_version(
+    release: str, hide: type[Exception] | None, data: dict[str, Any], history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fork says it is 9.9.9: live evidence still serves, and without it only what all releases share is passed."""
+    recorder = Recorder(history, release, hide=hide, version="9.9.9+fork")
+    recorder.install(monkeypatch)
+    adapter = Adapter(data, CONDITIONS)
+    assert adapter.installed.release is None
+    for function in (name for name in FUNCTIONS if name in recorder.functions):
+        binding = adapter.bindings[function]
+        assert binding.evidence == ("live" if hide is None else "common")
+        exercise(adapter, data, recorder, function)
+
+
+@pytest.mark.parametrize("error", IMPORT_ERRORS)
+def test_an_import_that_raises(
+    release: str, error: type[Exception], data: dict[str, Any], history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder = Recorder(history, release)
+    recorder.install(monkeypatch, broken=error("libcudart is not loaded"))
+    adapter = Adapter(data, CONDITIONS)
+    assert adapter.installed.release == release, "the version is known although the import failed"
+    assert adapter.installed.error == f"import flashinfer.comm raised {error.__name__}: libcudart is not loaded"
+    for function in FUNCTIONS:
+        assert not adapter.available(function)
+        with pytest.raises(UnavailableFunction, match="libcudart is not loaded"):
+            adapter.function(function)(1, 2, 3, no_such=4)
+    report = adapter.report()
+    assert report["installed"]["error"] == adapter.installed.error
+    with pytest.raises(AttributeError, match="libcudart is not loaded"):
+        adapter.attribute("AllReduceFusionPattern")
+
+
+def test_the_newest_release_needs_no_adapter(
+    data: dict[str, Any], history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newest = history.timeline.versions[-1]
+    recorder = Recorder(history, newest)
+    recorder.install(monkeypatch)
+    adapter = Adapter(data, CONDITIONS)
+    for function in FUNCTIONS:
+        assert adapter.function(function) is getattr(sys.modules["flashinfer.comm"], function)

@@ -1,0 +1,258 @@
+"""The generated file: deterministic, formatted, typed, alone; stale or edited files told apart; nothing injected."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driftwatch.adapter.embed import EmbedError, embed
+from driftwatch.adapter.literal import literal
+from driftwatch.adapter.plan import make_plan
+from driftwatch.adapter.policy import load_policy
+from driftwatch.adapter.render import render
+from driftwatch.adapter.write import check_adapter, write_adapter
+from driftwatch.errors import ConfigError, InputError, SnapshotError, UsageError
+from driftwatch.releases import ReleaseSet
+from driftwatch.snapshot.history import History, merge
+from driftwatch.snapshot.model import Parameter, ParameterKind, Ref, Signature, Snapshot, Symbol, SymbolKind
+from driftwatch.targets.target import Target
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def tool(name: str) -> str:
+    found = shutil.which(name, path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def test_the_same_input_gives_the_same_bytes(history: History, target: Target, adapter_file: Path) -> None:
+    again = write_adapter(history, target)
+    assert again.text == adapter_file.read_text(encoding="utf-8")
+    assert again.library == "flashinfer-python 0.2.7.post1 to 0.7.4"
+
+
+def test_it_is_formatted(adapter_file: Path) -> None:
+    subprocess.run(
+        [tool("ruff"), "format", "--check", "--isolated", "--line-length", "120", str(adapter_file)], check=True
+    )
+    subprocess.run(
+        [tool("ruff"), "check", "--isolated", "--select", "E,F,I,W", "--line-length", "120", str(adapter_file)],
+        check=True,
+    )
+
+
+@pytest.mark.slow
+def test_it_is_typed(adapter_file: Path) -> None:
+    config = adapter_file.with_name("mypy.ini")
+    config.write_text("[mypy]\n[mypy-torch.*]\nignore_missing_imports = true\n")
+    subprocess.run([tool("mypy"), "--strict", "--config-file", str(config), str(adapter_file)], check=True)
+
+
+def test_it_imports_the_standard_library_alone(adapter_file: Path) -> None:
+    tree = ast.parse(adapter_file.read_text(encoding="utf-8"))
+    inside = {id(n) for f in ast.walk(tree) if isinstance(f, (ast.FunctionDef, ast.If)) for n in ast.walk(f)}
+    for node in ast.walk(tree):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        for name in names:
+            top = name.partition(".")[0]
+            assert top in sys.stdlib_module_names or (top == "torch" and id(node) in inside), name
+
+
+def test_alone_without_driftwatch_and_without_torch(adapter_file: Path, tmp_path: Path) -> None:
+    """An interpreter that sees the standard library and this one file."""
+    shutil.copy(adapter_file, tmp_path / "fi_adapter.py")
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import fi_adapter, json\n"
+        "assert not any(m.partition('.')[0] in ('driftwatch', 'torch') for m in sys.modules)\n"
+        "assert not fi_adapter.available('allreduce_fusion')\n"
+        "try: fi_adapter.allreduce_fusion()\n"
+        "except fi_adapter.UnavailableFunction as error: assert 'flashinfer' in str(error)\n"
+        "else: raise SystemExit('it was called')\n"
+        "print(json.dumps(fi_adapter.report()))"
+    )
+    command = [sys.executable, "-I", "-S"]
+    out = subprocess.run([*command, "-c", program, str(tmp_path)], check=True, capture_output=True, text=True).stdout
+    assert "No module named 'flashinfer'" in json.loads(out)["installed"]["error"]
+    table = subprocess.run(
+        [*command, str(tmp_path / "fi_adapter.py")], check=True, capture_output=True, text=True, env={}
+    ).stdout
+    assert "allreduce_fusion" in table
+    assert "missing" in table
+
+
+# -- check -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_untouched_file_is_current(history: History, target: Target, adapter_file: Path, tmp_path: Path) -> None:
+    assert check_adapter(history, target, adapter_file).current
+    windows = tmp_path / "crlf.py"
+    windows.write_bytes(adapter_file.read_bytes().replace(b"\n", b"\r\n"))
+    assert check_adapter(history, target, windows).current
+
+
+def test_an_edited_file_is_told(history: History, target: Target, adapter_file: Path, tmp_path: Path) -> None:
+    edited = tmp_path / "edited.py"
+    edited.write_text(adapter_file.read_text().replace('"drop-and-warn"', '"drop"'))
+    checked = check_adapter(history, target, edited)
+    assert checked.edited
+    assert checked.reasons == ("it was edited after it was made, or damaged",)
+
+
+def test_a_stale_file_is_told_with_the_reason(history: History, target: Target, tmp_path: Path) -> None:
+    """Made when 0.7.2.post1 was the newest: the releases and the signatures are others now."""
+    timeline = history.timeline
+    known = type(timeline)(timeline.versions[:-1])
+    old = History(
+        history.distribution,
+        history.module,
+        known,
+        {
+            ref: tuple(
+                replace(e, releases=e.releases & known.all) for e in epochs if not e.releases.isdisjoint(known.all)
+            )
+            for ref, epochs in history.epochs.items()
+        },
+    )
+    path = tmp_path / "old.py"
+    write_adapter(old, target, path)
+    checked = check_adapter(history, target, path)
+    assert not checked.edited
+    assert "61 releases" in checked.reasons[0]
+    assert "60 releases" in checked.reasons[0]
+    narrow = tmp_path / "narrow.py"
+    write_adapter(history, target, narrow, against=">=0.6.0,<0.7", functions=["allreduce_fusion"])
+    assert check_adapter(history, target, narrow).current
+    assert '"0.7.4"' not in narrow.read_text()
+
+
+def test_a_file_that_is_no_adapter(history: History, target: Target, tmp_path: Path) -> None:
+    other = tmp_path / "other.py"
+    other.write_text("print()\n")
+    for path in (other, tmp_path / "none.py"):
+        with pytest.raises(InputError):
+            check_adapter(history, target, path)
+
+
+def test_what_cannot_be_made(history: History, target: Target, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="in none of the selected releases"):
+        write_adapter(history, target, functions=["no_such_function"])
+    with pytest.raises(UsageError, match="is not a function"):
+        write_adapter(history, target, functions=["AllReduceFusionPattern"])
+    with pytest.raises(UsageError, match="no known release"):
+        write_adapter(history, target, against=">99")
+    with pytest.raises(InputError):
+        write_adapter(history, target, Path("/proc/no/adapter.py"))
+
+
+# -- nothing injected ------------------------------------------------------------------------------------------------
+
+HOSTILE = '__import__("os").system("touch /tmp/owned")'
+
+
+def one_function(parameter: Parameter) -> History:
+    ref = Ref("flashinfer.comm", "allreduce_fusion")
+    module = Symbol(Ref("flashinfer.comm", ""), SymbolKind.MODULE)
+    symbol = Symbol(ref, SymbolKind.FUNCTION, Signature((parameter,), returns=HOSTILE))
+    return merge("flashinfer-python", "flashinfer.comm", [Snapshot("0.6.0", {module.ref: module, ref: symbol})])
+
+
+def test_a_hostile_default_does_not_reach_the_file(target: Target) -> None:
+    hostile = Parameter("input", ParameterKind.POSITIONAL_OR_KEYWORD, default=HOSTILE, annotation=HOSTILE)
+    text = write_adapter(one_function(hostile), target, functions=["allreduce_fusion"]).text
+    assert "owned" not in text
+
+
+@pytest.mark.parametrize("name", [HOSTILE, "a\nb", "class", "x=1", '"', ""])
+def test_a_hostile_name_is_refused(target: Target, name: str) -> None:
+    with pytest.raises(SnapshotError, match="not an identifier"):
+        write_adapter(one_function(Parameter(name, ParameterKind.KEYWORD_ONLY)), target, functions=["allreduce_fusion"])
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(), inner),
+    max_leaves=12,
+)
+
+
+@given(PLAIN)
+def test_a_literal_evaluates_to_what_it_was(value: Any) -> None:
+    again = ast.literal_eval(literal(value))
+    assert again == value
+    assert repr(again) == repr(value)
+
+
+@given(st.text())
+def test_a_text_in_the_policy_stays_a_text(text: str) -> None:
+    (statement,) = ast.parse(f"DATA = {literal({'because': text})}").body
+    assert isinstance(statement, ast.Assign)
+    assert ast.literal_eval(statement.value) == {"because": text}
+
+
+def test_what_is_no_plain_data_is_refused() -> None:
+    for value in (object(), float("nan"), {1, 2}, b"x", [range(3)]):
+        with pytest.raises(TypeError, match="not plain data"):
+            literal(value)
+
+
+def test_modules_that_clash_are_refused() -> None:
+    with pytest.raises(EmbedError, match="both define f"):
+        embed([("a", '"""A."""\n\n\ndef f(): ...\n'), ("b", '"""B."""\n\n\ndef f(): ...\n')])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("colour = 1", "unknown key"),
+        ('[[rule]]\nfunctions = ["f"]\nparameters = ["p"]\naction = "hide"\nbecause = "b"\nevidence = "e"', "no such"),
+        ('[[rule]]\nfunctions = ["f"]\nparameters = ["p"]\naction = "drop"\nevidence = "e"', "because"),
+        (
+            '[[rule]]\nfunctions=["f"]\nparameters=["p"]\naction="drop"\nbecause="b"\nevidence="e"\nequals=["open(1)"]',
+            "not a literal",
+        ),
+        ("= ", "not valid TOML"),
+    ],
+)
+def test_a_policy_that_is_wrong(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        load_policy(path)
+
+
+def test_the_policy_speaks_of_what_exists(history: History, target: Target) -> None:
+    """A misspelt parameter would be a rule that never holds."""
+    assert target.data is not None
+    policy = load_policy(target.data / "policy.toml")
+    for rule in policy.rules:
+        for function in rule.functions:
+            names = {
+                p.name
+                for epoch in history.of(Ref(history.module, function))
+                for p in (epoch.symbol.signature or Signature()).parameters
+            }
+            asked = {*rule.parameters, *rule.needs, *(name for name, _ in rule.given)}
+            assert asked <= names, (function, asked - names)
+    plan = make_plan(history, policy, history.timeline.all)
+    covered = ReleaseSet()
+    for row in policy.target["regimes"] + policy.target["pair"]:
+        held = history.timeline.matching(row["releases"])
+        assert held.isdisjoint(covered), f"two rows hold for {history.timeline.describe(held & covered)}"
+        covered |= held
+    assert covered == history.timeline.all
+    assert render(plan, policy, {})
