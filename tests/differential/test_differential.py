@@ -23,8 +23,8 @@ from tests.differential.programs import Runner
 from tests.differential.shipped import shipped, shipped_stubs
 from tests.stubs import write_stub
 
-SHIPPED_PROGRAMS = 200
-SMALL_PROGRAMS = 400
+SHIPPED_PROGRAMS = 300
+SMALL_PROGRAMS = 1000
 BATCH = 50
 
 

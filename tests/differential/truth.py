@@ -262,7 +262,7 @@ CHECKS = frozenset(
         "version",
         "_version_of",
     }
-    | {"Version", "parse", "SpecifierSet", "contains", "split", "tuple", "int", "bool", "all", "any"}
+    | {"Version", "parse", "SpecifierSet", "contains", "split", "tuple", "int", "bool", "all", "any", "range"}
 )
 """Calls that only look at what is there: a broad handler round nothing else may be meant for just that."""
 
@@ -276,9 +276,12 @@ def _handled(event: Event, source: Source) -> frozenset[str]:
         for handler in attempt.handlers:
             if (at[0], handler.body[0].lineno) not in after:
                 continue
-            again = (n.lineno for s in handler.body for n in ast.walk(s) if isinstance(n, ast.Raise) and n.exc is None)
-            if any((at[0], line) in after for line in again):
+            raises = [n for s in handler.body for n in ast.walk(s) if isinstance(n, ast.Raise)]
+            raised = [n for n in raises if (at[0], n.lineno) in after]
+            if raised and all(n.exc is None for n in raised):
                 break  # it lets it go on, which Python does not tell as a new event
+            if raised:
+                return either  # another one in its place, which somebody else took
             names = _handler_names(handler)
             narrow = bool(names) and not names & BROAD
             if narrow:
