@@ -16,6 +16,7 @@ from driftwatch.flow.values import (
     LibObject,
     ListRef,
     Partial,
+    Unknown,
     Value,
     touches_library,
     unknown,
@@ -55,7 +56,7 @@ def _interesting(run: Run, atom: Atom) -> bool:
     return False
 
 
-def unknown_call(run: Run, arguments: Arguments, node: cst.CSTNode, what: str | None = None) -> Value:
+def unknown_call(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """A call of something of which nothing is known."""
     for value in arguments.values():
         escape(value)
@@ -76,3 +77,17 @@ def _look_at_partial(run: Run, atom: Partial, node: cst.CSTNode) -> None:
                 run.unresolved(
                     node, f"a partial of `{inner.ref.dotted}` is passed to a function that cannot be followed"
                 )
+
+
+def argument(arguments: Arguments, index: int, name: str | None = None) -> Value | None:
+    """The value of a parameter of a modelled function."""
+    if index < len(arguments.positional.elements):
+        return arguments.positional.elements[index].value
+    entry = arguments.keywords.entries.get(name) if name is not None else None
+    return entry.value if entry is not None else None
+
+
+def asks(run: Run, atom: Atom) -> None:
+    """What happens here depends on a parameter of the current function, if the atom is one."""
+    if isinstance(atom, Unknown):
+        run.asks(atom.parameter)

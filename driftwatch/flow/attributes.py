@@ -78,9 +78,9 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
     if isinstance(atom, Instance):
         return _bound(where, instance_attribute(run, atom.code, name, where, node, atom))
     if isinstance(atom, Class):
-        return _bound(where, class_attribute(run, atom.code, name, where, node))
+        return _bound(where, class_attribute(run, atom.code, name, where))
     if isinstance(atom, SuperOf):
-        return _bound(where, super_attribute(run, atom.code, name, where, node))
+        return _bound(where, super_attribute(run, atom.code, name, where))
     if isinstance(atom, ProjectModule):
         value = run.world.modules.attribute(atom.code, name, where)
         return list(value.alternatives)
@@ -194,7 +194,7 @@ def instance_attribute(
         if name in current.constants:
             run.state.adopt(current.heap)
             return current.constants[name].within(where)
-    return _of_library_base(run, others, name, where, node, instance=True)
+    return _of_library_base(run, others, name, where, instance=True)
 
 
 def _assigned(run: Run, order: list[ClassCode], name: str, value: Value, where: ReleaseSet) -> Value:
@@ -207,7 +207,7 @@ def _assigned(run: Run, order: list[ClassCode], name: str, value: Value, where: 
     return value
 
 
-def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, node: cst.CSTNode | None) -> Value | None:
+def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> Value | None:
     """An attribute of a code base's class itself."""
     order, others = lineage(code)
     for current in order:
@@ -222,10 +222,10 @@ def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, nod
         if name in current.attributes:
             run.state.adopt(current.heap)
             return current.attributes[name].within(where)
-    return _of_library_base(run, others, name, where, node, instance=False)
+    return _of_library_base(run, others, name, where, instance=False)
 
 
-def super_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, node: cst.CSTNode) -> Value | None:
+def super_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> Value | None:
     """What ``super().name`` finds."""
     order, others = lineage(code)
     for current in order[1:]:
@@ -235,12 +235,10 @@ def super_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, nod
             return Value(((where, Function(method, None if method.kind == "static" else bound)),))
         if name in current.constants:
             return current.constants[name].within(where)
-    return _of_library_base(run, others, name, where, node, instance=True)
+    return _of_library_base(run, others, name, where, instance=True)
 
 
-def _of_library_base(
-    run: Run, others: list[Value], name: str, where: ReleaseSet, node: cst.CSTNode | None, *, instance: bool
-) -> Value | None:
+def _of_library_base(run: Run, others: list[Value], name: str, where: ReleaseSet, *, instance: bool) -> Value | None:
     """Only what a library base surely has is followed: what it lacks, another base or a subclass may bring."""
     found: list[Alternative] = []
     for base in others:

@@ -62,7 +62,7 @@ def read_arguments(run: Run, node: cst.Call) -> Arguments:
         value = run.eval(arg.value)
         reach = run.state.reach
         if arg.star == "*":
-            positional = spread_into(run, positional, value, arg)
+            positional = spread_into(run, positional, value)
         elif arg.star == "**":
             keywords = merge_value(run, keywords, value)
         elif arg.keyword is not None:
@@ -117,7 +117,7 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
             resolved = run.world.modules.look_at(atom)
             if resolved is not None:
                 return apply_value(run, resolved.within(run.state.reach), arguments, node)
-        return unknown_call(run, arguments, node, what=atom.name)
+        return unknown_call(run, arguments, node)
     if isinstance(atom, LibInstance):
         called = attribute_of(run, Value(((run.state.reach, atom),)), "__call__", node)
         if any(isinstance(a, (LibMethod,)) for _, a in called.alternatives):

@@ -134,17 +134,17 @@ def _compare(
         )
     single = right.single()
     if single is not None and not isinstance(single, Unknown):
-        return split(run, _unwrap(left_node), left, lambda atom: answer_comparison(run, atom, operation, single))
+        return split(run, _unwrap(left_node), left, lambda atom: answer_comparison(atom, operation, single))
     alone = left.single()
     if alone is not None and not isinstance(alone, Unknown):
-        return split(run, _unwrap(right_node), right, lambda atom: answer_comparison(run, alone, operation, atom))
+        return split(run, _unwrap(right_node), right, lambda atom: answer_comparison(alone, operation, atom))
     holds, fails = EMPTY, EMPTY
     reach = run.state.reach
     for where, a in left.alternatives:
         for there, b in right.alternatives:
             both = where & there & reach
             if both:
-                answer = answer_comparison(run, a, operation, b)
+                answer = answer_comparison(a, operation, b)
                 holds |= both if answer is not False else EMPTY
                 fails |= both if answer is not True else EMPTY
     return run.state.fork(holds), run.state.fork(fails)
@@ -154,7 +154,7 @@ def _unwrap(node: cst.BaseExpression) -> cst.BaseExpression:
     return node.target if isinstance(node, cst.NamedExpr) else node
 
 
-def answer_comparison(run: Run, left: Atom, operation: str, right: Atom) -> bool | None:
+def answer_comparison(left: Atom, operation: str, right: Atom) -> bool | None:
     """Whether ``left operation right`` holds; None when nobody can tell."""
     if operation in ("Is", "Equal", "IsNot", "NotEqual"):
         same = _same(left, right)

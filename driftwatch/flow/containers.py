@@ -139,7 +139,7 @@ def _elements(run: Run, atom: Atom, where: ReleaseSet) -> list[Entry] | None:
     return None
 
 
-def spread_into(run: Run, content: ListContent, value: Value, node: cst.CSTNode) -> ListContent:
+def spread_into(run: Run, content: ListContent, value: Value) -> ListContent:
     """A list's content after ``*value``."""
     parts = elements_of(run, value)
     if parts is not None:
@@ -170,7 +170,7 @@ def concatenate(run: Run, left: Value, right: Value, node: cst.CSTNode) -> Value
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def subscript_of(run: Run, node: cst.Subscript, owner: Value, path: str | None) -> Value:
+def subscript_of(run: Run, node: cst.Subscript, owner: Value) -> Value:
     """``owner[index]``."""
     if len(node.slice) != 1:
         for part in node.slice:
@@ -460,7 +460,7 @@ def _list_method(run: Run, owner: ListRef, content: ListContent, name: str, posi
             content, elements=(*content.elements, Entry(reach, reach, entry.value, entry.trace))
         )
     elif name == "extend" and len(positional.elements) == 1:
-        run.state.heap[owner.key] = spread_into(run, content, positional.elements[0].value, cst.Name("_"))
+        run.state.heap[owner.key] = spread_into(run, content, positional.elements[0].value)
     elif name in ("insert", "remove", "pop", "clear", "sort", "reverse"):
         if name == "clear":
             run.state.heap[owner.key] = replace(content, elements=(), open=EMPTY, forwarded=EMPTY)

@@ -18,7 +18,6 @@ from driftwatch.flow.functions import define_lambda
 from driftwatch.flow.names import assign_name, look_up
 from driftwatch.flow.run import Run, as_alternatives, escape, settle
 from driftwatch.flow.state import DictContent, Entry, ListContent
-from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
     FALSE,
     NOTHING,
@@ -110,7 +109,7 @@ def _sequence(run: Run, node: cst.Tuple | cst.List) -> Value:
     for element in node.elements:
         value = evaluate(run, element.value)
         if isinstance(element, cst.StarredElement):
-            content = spread_into(run, content, value, element)
+            content = spread_into(run, content, value)
         else:
             reach = run.state.reach
             content = ListContent(
@@ -237,9 +236,8 @@ def _lambda(run: Run, node: cst.Lambda) -> Value:
 
 
 def _subscript(run: Run, node: cst.Subscript) -> Value:
-    path = dotted_name(node.value)
     owner = evaluate(run, node.value)
-    return subscript_of(run, node, owner, path)
+    return subscript_of(run, node, owner)
 
 
 def _transparent(run: Run, node: Any) -> Value:

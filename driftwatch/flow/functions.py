@@ -333,7 +333,7 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
     if not _must_enter(run, callee, arguments):
         summary = run.world.entries.summary(function)
         if summary is not None:
-            return _by_summary(run, function, summary, arguments, callee, node)
+            return _by_summary(run, summary, arguments, callee)
     return enter(run, function, callee.bound, arguments, node)
 
 
@@ -348,15 +348,12 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments) -> bool:
         return True
     if summary.uses_library and function.is_private and run.frame.records:
         return True
-    if summary.asks_parameters:
-        forwards = bool(arguments.keywords.entries) or bool(arguments.positional.elements)
-        return forwards or is_interesting(run, arguments)
-    return False
+    if summary.forwards and (arguments.keywords.entries or arguments.positional.elements):
+        return True
+    return summary.asks_parameters and is_interesting(run, arguments)
 
 
-def _by_summary(
-    run: Run, function: FunctionCode, summary: Summary, arguments: Arguments, callee: Function, node: cst.CSTNode
-) -> Value:
+def _by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Function) -> Value:
     for value in arguments.values():
         escape(value)
     run.state.adopt(summary.heap)

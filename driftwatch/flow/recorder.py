@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from driftwatch.flow.uses import CallUse, Catch, Construction, Location, SubclassUse, Unresolved, Use
@@ -32,12 +32,6 @@ class Recorder:
 
     def unresolved(self, path: str, line: int, reason: str) -> None:
         self._unresolved.setdefault((path, line, reason), Unresolved(path, line, reason))
-
-    def forget(self, wanted: Callable[[str], bool]) -> None:
-        """Drop what was recorded for files that are to be analysed again."""
-        self._uses = {k: u for k, u in self._uses.items() if not wanted(u.location.path)}
-        self._unresolved = {k: u for k, u in self._unresolved.items() if not wanted(u.path)}
-        self._places = {(place, what) for place, what in self._places if not wanted(place.path)}
 
     def uses(self) -> tuple[Use, ...]:
         return tuple(sorted(self._uses.values(), key=lambda u: (u.location, type(u).__name__, repr(_key(u)))))

@@ -54,7 +54,7 @@ def parse(path: str, text: str, offset: int = 0) -> Tree:
         raise SourceError("it is not valid Python 3", error.raw_line + offset) from None
     except (RecursionError, MemoryError):
         raise SourceError("it is nested too deeply to be parsed", offset + 1) from None
-    except Exception as error:  # libcst's validators raise several kinds
+    except (cst.CSTValidationError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise SourceError(f"it cannot be parsed: {type(error).__name__}", offset + 1) from None
 
 

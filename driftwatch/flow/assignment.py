@@ -1,0 +1,113 @@
+"""Assignments of every kind: to names, attributes, items, and tuples of such."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from driftwatch.flow.annotations import annotated_here
+from driftwatch.flow.attributes import write_attribute
+from driftwatch.flow.comprehensions import part_of, take_apart
+from driftwatch.flow.constants import pairwise
+from driftwatch.flow.containers import delete_item, merge_value, set_item, spread_into
+from driftwatch.flow.names import assign_name
+from driftwatch.flow.patches import use_patch
+from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
+from driftwatch.flow.syntax import dotted_name
+from driftwatch.flow.values import Class, DictRef, Instance, LibModule, ListRef, Unknown, Value, unknown
+
+
+def execute_assign(run: Run, node: cst.Assign) -> None:
+    value = run.eval(node.value)
+    for target in node.targets:
+        assign(run, target.target, value)
+
+
+def execute_annotated(run: Run, node: cst.AnnAssign) -> None:
+    if node.value is not None:
+        value = run.eval(node.value)
+        if isinstance(value.single(), Unknown):
+            known = annotated_here(run, node.annotation.annotation)
+            value = known.within(run.state.reach) if known is not None else value
+        assign(run, node.target, value)
+    elif isinstance(node.target, cst.Attribute):
+        known = annotated_here(run, node.annotation.annotation)
+        if known is not None and known.alternatives:
+            _assign_attribute(run, node.target, known.within(run.state.reach), declared=True)
+    elif isinstance(node.target, cst.Name) and run.frame.owner is not None and run.frame.function is None:
+        known = annotated_here(run, node.annotation.annotation)
+        owner = run.frame.owner
+        if known is not None and known.alternatives:
+            owner.attributes[node.target.value] = known
+
+
+def execute_augmented(run: Run, node: cst.AugAssign) -> None:
+    before = run.eval(node.target)
+    value = run.eval(node.value)
+    if isinstance(node.operator, cst.BitOrAssign):
+        for _, atom in as_alternatives(before, run.state.reach):
+            content = dict_of(run, atom)
+            if content is not None and isinstance(atom, DictRef):
+                run.state.heap[atom.key] = merge_value(run, content, value)
+                return
+    if isinstance(node.operator, cst.AddAssign):
+        for _, atom in as_alternatives(before, run.state.reach):
+            if isinstance(atom, ListRef):
+                listed = lists_of(run, atom)
+                if listed is not None:
+                    run.state.heap[atom.key] = spread_into(run, listed, value)
+                return
+    operation = type(node.operator).__name__.removesuffix("Assign")
+    assign(run, node.target, pairwise(run, operation, before, value))
+
+
+def assign(run: Run, target: cst.CSTNode, value: Value) -> None:
+    """Bind any target of an assignment."""
+    if isinstance(target, cst.Name):
+        assign_name(run, target.value, value)
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        take_apart_targets(run, target, value)
+    elif isinstance(target, cst.Attribute):
+        _assign_attribute(run, target, value)
+    elif isinstance(target, cst.Subscript):
+        owner = run.eval(target.value, callee=True)
+        if len(target.slice) == 1 and isinstance(target.slice[0].slice, cst.Index):
+            set_item(run, owner, run.eval(target.slice[0].slice.value), value, target)
+    elif isinstance(target, cst.StarredElement):
+        assign(run, target.value, unknown(run.state.reach))
+
+
+def take_apart_targets(run: Run, target: cst.Tuple | cst.List, value: Value) -> None:
+    """``a, self.b = value``: names are bound by `take_apart`, other targets get their part too."""
+    if all(isinstance(e.value, (cst.Name, cst.Tuple, cst.List)) for e in target.elements):
+        take_apart(run, target, value)
+        return
+    starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
+    for i, element in enumerate(target.elements):
+        part = unknown(run.state.reach) if starred else part_of(run, value, i)
+        assign(run, element.value, part)
+
+
+def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared: bool = False) -> None:
+    owner = run.eval(target.value, callee=True)
+    name = target.attr.value
+    for where, atom in as_alternatives(owner, run.state.reach):
+        if isinstance(atom, (Instance, Class)):
+            write_attribute(run, atom.code, name, value.within(where))
+        else:
+            use_patch(run, atom, name, where, target)
+    path = dotted_name(target)
+    if path is not None and not declared and not owner.where(lambda a: isinstance(a, LibModule)):
+        run.state.forget(path)
+        run.state.vars[path] = value
+
+
+def execute_delete(run: Run, node: cst.Del) -> None:
+    targets = [e.value for e in node.target.elements] if isinstance(node.target, cst.Tuple) else [node.target]
+    for target in targets:
+        if isinstance(target, cst.Name):
+            run.state.vars.pop(target.value, None)
+            run.state.forget(target.value)
+        elif isinstance(target, cst.Subscript) and len(target.slice) == 1:
+            index = target.slice[0].slice
+            if isinstance(index, cst.Index):
+                delete_item(run, run.eval(target.value, callee=True), run.eval(index.value))

@@ -1,0 +1,127 @@
+"""Importing by name, and asking whether and in which version something is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from driftwatch.flow.arguments import argument, asks
+from driftwatch.flow.library import use_import
+from driftwatch.flow.run import Run, as_alternatives
+from driftwatch.flow.state import Arguments
+from driftwatch.flow.values import (
+    UNKNOWN,
+    Alternative,
+    Atom,
+    Const,
+    External,
+    LibModule,
+    Opaque,
+    ProjectModule,
+    Unknown,
+    Value,
+    join,
+    unknown,
+    value_of,
+)
+
+
+def _import_module(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0, "name")
+    if value is None:
+        return unknown(run.state.reach)
+    found = Value()
+    for where, atom in as_alternatives(value, run.state.reach):
+        here = where & run.state.reach
+        if isinstance(atom, Const) and isinstance(atom.value, str):
+            name = atom.value
+            package = argument(arguments, 1, "package")
+            anchor = package.single() if package is not None else None
+            if name.startswith(".") and isinstance(anchor, Const) and isinstance(anchor.value, str):
+                name = anchor.value + "." + name.lstrip(".") if name.count(".", 0, 2) == 1 else name
+            if run.target.is_inside(name) or run.target.is_above(name):
+                outer = run.state
+                run.state = outer.fork(here)
+                found = join(found, use_import(run, name, None, name, node))
+                gone = here - run.state.reach
+                run.state = outer
+                run.state.reach -= gone
+            else:
+                run.may_raise("ImportError")
+                module = run.world.modules.find(name, run.frame.module)
+                atom_there: Atom = ProjectModule(module) if module is not None else External(name)
+                found = join(found, Value(((here, atom_there),)))
+        else:
+            asks(run, atom)
+            run.may_raise("ImportError")
+            found = join(found, unknown(here))
+    return found
+
+
+def _find_spec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0, "name")
+    if value is None:
+        return unknown(run.state.reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        if isinstance(atom, Const) and isinstance(atom.value, str):
+            if run.target.is_inside(atom.value):
+                run.touch()
+                parent = atom.value.rpartition(".")[0]
+                if run.target.is_inside(parent):
+                    # It imports the parent package, and that may be what is missing.
+                    gone = where - run.history.has_module(parent)
+                    if gone and run.is_caught("ModuleNotFoundError"):
+                        run.throw("ModuleNotFoundError", gone)
+                        run.state.reach -= gone
+                        where -= gone
+                has = run.history.has_module(atom.value) & where
+                found.extend([(has, Opaque("spec")), (where - has, Const(None))])
+                continue
+            if run.target.is_above(atom.value):
+                run.touch()
+                found.append((where, Opaque("spec")))
+                continue
+        asks(run, atom)
+        found.append((where, UNKNOWN))
+    return value_of(found)
+
+
+def _version(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0)
+    if value is None:
+        return unknown(run.state.reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        if isinstance(atom, Const) and isinstance(atom.value, str) and run.target.is_distribution(atom.value):
+            run.touch()
+            found.extend(run.target.versions(where))
+        else:
+            asks(run, atom)
+            found.append((where, UNKNOWN))
+    if any(isinstance(a, Unknown) for _, a in found):
+        run.may_raise("ImportError")
+    return value_of(found)
+
+
+def _importorskip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0)
+    atom = value.single() if value is not None else None
+    if isinstance(atom, Const) and isinstance(atom.value, str) and run.target.is_inside(atom.value):
+        run.touch()
+        run.state.reach &= run.history.has_module(atom.value)
+        return Value(((run.state.reach, LibModule(atom.value)),)) if run.state.reach else Value()
+    return unknown(run.state.reach)
+
+
+IMPORT_CALLS: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
+    "builtins.__import__": _import_module,
+    "importlib.import_module": _import_module,
+    "importlib.util.find_spec": _find_spec,
+    "importlib.find_loader": _find_spec,
+    "pkgutil.find_loader": _find_spec,
+    "importlib.metadata.version": _version,
+    "importlib_metadata.version": _version,
+    "pytest.importorskip": _importorskip,
+}

@@ -1,0 +1,243 @@
+"""Looking at objects of the library: ``hasattr``, ``getattr``, ``dir``, ``inspect.signature`` and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from driftwatch.flow.arguments import argument, asks
+from driftwatch.flow.attributes import attribute_of
+from driftwatch.flow.conditions import presence
+from driftwatch.flow.library import class_member, instance_member, lookup, module_member
+from driftwatch.flow.run import Run, as_alternatives
+from driftwatch.flow.state import Arguments
+from driftwatch.flow.uses import ProbeUse
+from driftwatch.flow.values import (
+    FALSE,
+    TRUE,
+    UNKNOWN,
+    Alternative,
+    ArgSpecOf,
+    Atom,
+    Class,
+    Const,
+    External,
+    Function,
+    LibInstance,
+    LibMethod,
+    LibModule,
+    LibObject,
+    NamesOf,
+    ParameterInfo,
+    ParameterMap,
+    Partial,
+    ProjectModule,
+    SignatureOf,
+    Unknown,
+    Value,
+    join,
+    unknown,
+    value_of,
+)
+from driftwatch.releases import ReleaseSet
+from driftwatch.snapshot.model import Signature
+
+
+def _hasattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    owner, name = argument(arguments, 0), argument(arguments, 1)
+    if owner is None or name is None:
+        return unknown(run.state.reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(owner, run.state.reach):
+        for there, key in as_alternatives(name, where):
+            if not (isinstance(key, Const) and isinstance(key.value, str)):
+                asks(run, key)
+                asks(run, atom)
+                found.append((there, UNKNOWN))
+            elif isinstance(atom, Const):
+                found.append((there, FALSE if atom.value is None else UNKNOWN))
+            elif isinstance(atom, ProjectModule):
+                known = run.world.modules.attribute(atom.code, key.value, there)
+                found.append((there, TRUE if known.defined() == there else UNKNOWN))
+            elif isinstance(atom, Unknown):
+                asks(run, atom)
+                found.append((there, UNKNOWN))
+            elif lookup(run, atom, key.value, there) is None:
+                found.append((there, UNKNOWN))
+            else:
+                holds, fails = presence(run, atom, key.value, there)
+                found.extend([(holds, TRUE), (fails, FALSE)])
+    return value_of(found)
+
+
+def _getattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    owner, name, default = (argument(arguments, i) for i in range(3))
+    if owner is None or name is None:
+        return unknown(run.state.reach)
+    found = Value()
+    for where, key in as_alternatives(name, run.state.reach):
+        here = owner.within(where)
+        for _, atom in here.alternatives:
+            asks(run, atom)
+        if not (isinstance(key, Const) and isinstance(key.value, str)):
+            asks(run, key)
+            if here.where(lambda a: isinstance(a, LibModule)):
+                run.unresolved(node, "an attribute of the library is read by a name that is not known")
+            found = join(found, unknown(where))
+        elif default is None:
+            found = join(found, attribute_of(run, here, key.value, node).within(where))
+        else:
+            found = join(found, _with_default(run, here, key.value, default.within(where), where, node))
+    return found
+
+
+def _with_default(run: Run, owner: Value, name: str, default: Value, where: ReleaseSet, node: cst.CSTNode) -> Value:
+    found: list[Alternative] = []
+    for there, atom in as_alternatives(owner, where):
+        if isinstance(atom, Const) and atom.value is None:
+            found.extend(as_alternatives(default, there))
+            continue
+        known = lookup(run, atom, name, there)
+        if known is None:
+            found.extend(attribute_of(run, Value(((there, atom),)), name, node).alternatives)
+            if not isinstance(atom, Class):
+                found.extend(as_alternatives(default, there))
+            continue
+        run.touch()
+        present, absent = presence(run, atom, name, there)
+        found.extend(as_alternatives(default, absent))
+        if isinstance(atom, LibModule):
+            found.extend(module_member(run, atom.module, name, present))
+        else:
+            found.extend(_member(run, atom, name, present))
+    return value_of(found)
+
+
+def _member(run: Run, atom: Atom, name: str, where: ReleaseSet) -> list[Alternative]:
+    if isinstance(atom, LibInstance):
+        return instance_member(run, atom, name, where)
+    assert isinstance(atom, LibObject)
+    return class_member(run, atom.ref, name, where)
+
+
+def _callable(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0)
+    if value is None:
+        return unknown(run.state.reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        if isinstance(atom, Const):
+            found.append((where, FALSE))
+        elif isinstance(atom, (LibObject, LibMethod, Function, Class, Partial)):
+            found.append((where, TRUE))
+        else:
+            found.append((where, UNKNOWN))
+    return value_of(found)
+
+
+_BUILTIN_TYPES = {"str": str, "int": int, "bool": bool, "float": float, "tuple": tuple}
+
+
+def _isinstance(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value, kind = argument(arguments, 0), argument(arguments, 1)
+    if value is None or kind is None:
+        return unknown(run.state.reach)
+    wanted = kind.single()
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        answer: Atom = UNKNOWN
+        if isinstance(wanted, External) and isinstance(atom, Const):
+            known = _BUILTIN_TYPES.get(wanted.dotted.removeprefix("builtins."))
+            if known is not None:
+                answer = Const(isinstance(atom.value, known))
+            elif atom.value is None:
+                answer = FALSE
+        elif isinstance(wanted, External) and wanted.dotted == "types.ModuleType" and isinstance(atom, LibModule):
+            answer = TRUE
+        found.append((where, answer))
+    return value_of(found)
+
+
+def _names_of(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0)
+    if value is None:
+        return unknown(run.state.reach)
+    return value_of(
+        (w, NamesOf(a) if isinstance(a, (LibModule, LibInstance, LibObject)) else UNKNOWN)
+        for w, a in as_alternatives(value, run.state.reach)
+    )
+
+
+PROBE_ERRORS = ("TypeError", "ValueError")
+
+
+def _signature(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0)
+    if value is None:
+        return unknown(run.state.reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        if isinstance(atom, (LibObject, LibMethod)):
+            found.extend(_probe(run, atom, where, node))
+        elif isinstance(atom, Const) and atom.value is None:
+            if run.is_caught("TypeError"):
+                run.throw("TypeError", where)
+                run.state.reach -= where
+        else:
+            asks(run, atom)
+            found.append((where, UNKNOWN))
+    return value_of(found)
+
+
+def _probe(run: Run, atom: LibObject | LibMethod, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    run.touch()
+    ref = atom.ref if isinstance(atom, LibObject) else atom.cls.member(atom.name)
+    survives = tuple(e for e in PROBE_ERRORS if run.catch(e).outcome.value != "raises")
+    if run.frame.records:
+        catch = run.catch("TypeError" if "TypeError" not in survives else "ValueError")
+        run.recorder.add(
+            ProbeUse(run.history.distribution, run.location(node), where, catch, run.frame.way_in(), ref, survives)
+        )
+    found: list[Alternative] = []
+    left = where
+    if isinstance(atom, LibMethod):
+        epochs = [e for _, e in run.history.member_epochs(atom.cls, atom.name, where)]
+    else:
+        epochs = list(run.history.of(ref))
+    for epoch in epochs:
+        here = epoch.releases & left
+        if not here:
+            continue
+        left -= here
+        signature = epoch.symbol.signature
+        found.append((here, UNKNOWN if signature is None else SignatureOf(parameter_map(signature))))
+    found.append((left, UNKNOWN))
+    return found
+
+
+def parameter_map(signature: Signature) -> ParameterMap:
+    """``inspect.signature(f).parameters`` of a recorded signature."""
+    return ParameterMap(
+        tuple(ParameterInfo(p.name, p.kind.value.replace("-", "_").upper(), p.required) for p in signature.parameters)
+    )
+
+
+def _argspec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``inspect.getfullargspec``."""
+    value = _signature(run, arguments, node)
+    return value_of((w, ArgSpecOf(a.parameters) if isinstance(a, SignatureOf) else a) for w, a in value.alternatives)
+
+
+INTROSPECTION: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
+    "builtins.hasattr": _hasattr,
+    "inspect.getattr_static": _getattr,
+    "builtins.getattr": _getattr,
+    "builtins.callable": _callable,
+    "builtins.isinstance": _isinstance,
+    "builtins.dir": _names_of,
+    "builtins.vars": _names_of,
+    "inspect.signature": _signature,
+    "inspect.Signature.from_callable": _signature,
+    "inspect.getfullargspec": _argspec,
+}

@@ -1,0 +1,67 @@
+"""``match``: the releases in which each pattern matches, as far as constants decide it."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from driftwatch.flow.children import walk
+from driftwatch.flow.conditions import answer_comparison, split
+from driftwatch.flow.names import assign_name
+from driftwatch.flow.run import Run, settle
+from driftwatch.flow.state import State, join_states
+from driftwatch.flow.values import Const, Value, unknown
+from driftwatch.releases import EMPTY
+
+
+def execute_match(run: Run, node: cst.Match) -> None:
+    subject = run.eval(node.subject)
+    left: State | None = run.state
+    ends: list[State | None] = []
+    for case in node.cases:
+        if left is None or not left.reach:
+            break
+        run.state = left
+        holds, fails = _match_pattern(run, node.subject, subject, case.pattern)
+        run.state = holds
+        if case.guard is not None and run.state.reach:
+            holds, guard_fails = run.branch(case.guard)
+            fails = join_states(fails, guard_fails) or fails
+            run.state = holds
+        run.block(case.body.body)
+        ends.append(run.state)
+        left = fails
+    settle(run, [*ends, left])
+
+
+def _match_pattern(
+    run: Run, node: cst.BaseExpression, subject: Value, pattern: cst.MatchPattern
+) -> tuple[State, State]:
+    if isinstance(pattern, cst.MatchAs):
+        if pattern.name is not None:
+            assign_name(run, pattern.name.value, subject.within(run.state.reach))
+        if pattern.pattern is None:
+            return run.state, run.state.fork(EMPTY)
+        return _match_pattern(run, node, subject, pattern.pattern)
+    if isinstance(pattern, cst.MatchSingleton):
+        wanted = {"None": None, "True": True, "False": False}[pattern.value.value]
+        return split(run, node, subject, lambda atom: answer_comparison(atom, "Is", Const(wanted)))
+    if isinstance(pattern, cst.MatchValue):
+        value = run.eval(pattern.value).single()
+        if value is not None:
+            return split(run, node, subject, lambda atom: answer_comparison(atom, "Equal", value))
+    if isinstance(pattern, cst.MatchOr):
+        holds: State | None = None
+        fails = run.state
+        for alternative in pattern.patterns:
+            run.state = fails
+            yes, fails = _match_pattern(run, node, subject, alternative.pattern)
+            holds = join_states(holds, yes)
+        return holds if holds is not None else run.state.fork(EMPTY), fails
+    _bind_captures(run, pattern)
+    return run.state.fork(), run.state.fork()
+
+
+def _bind_captures(run: Run, pattern: cst.CSTNode) -> None:
+    for child in walk(pattern):
+        if isinstance(child, (cst.MatchAs, cst.MatchStar)) and child.name is not None:
+            assign_name(run, child.name.value, unknown(run.state.reach))
