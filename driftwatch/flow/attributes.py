@@ -37,6 +37,7 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     join,
+    tells,
     value_of,
 )
 from driftwatch.releases import ReleaseSet
@@ -268,7 +269,8 @@ def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
     after = join(before, value)
     if set(after.alternatives) != set(before.alternatives):
         code.attributes[name] = after
-        code.changed = True
+        # What tells nothing about the library changes nothing for those who read it, once it is known to be set at all.
+        code.changed |= after.defined() != before.defined() or tells(after)
     for _, atom in value.alternatives:
         key = getattr(atom, "key", None)
         if isinstance(key, int):

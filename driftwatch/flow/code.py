@@ -5,7 +5,9 @@ These are identities, not values: each is made once, and what is learnt about it
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import libcst as cst
@@ -28,10 +30,8 @@ class ModuleCode:
 
     path: str
     name: str
-    package: str
-    text: str
-    lines: list[str]
-    survey: Survey | None
+    load: Callable[[ModuleCode], tuple[str, Survey | None]] = lambda module: ("", None)
+    """Reads the file, when its text is first asked for."""
     names: dict[str, Value] = field(default_factory=dict)
     heap: dict[int, Content] = field(default_factory=dict)
     completes: ReleaseSet = EMPTY
@@ -46,7 +46,21 @@ class ModuleCode:
     global_writes: dict[str, Value] = field(default_factory=dict)
     executed: bool = False
     executing: bool = False
-    mentions_library: bool = False
+
+    @cached_property
+    def _content(self) -> tuple[list[str], Survey | None]:
+        text, survey = self.load(self)
+        return text.split("\n"), survey
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the file."""
+        return self._content[0]
+
+    @property
+    def survey(self) -> Survey | None:
+        """The first look at the file; None where this Python is too old for its syntax."""
+        return self._content[1]
 
 
 @dataclass(eq=False)

@@ -10,15 +10,17 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from driftwatch.flow.attributes import lineage
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary
 from driftwatch.flow.functions import bind_unknown, execute_body
+from driftwatch.flow.heat import Heat, heat_of
 from driftwatch.flow.interpreter import new_run
 from driftwatch.flow.modules import Modules
 from driftwatch.flow.recorder import merged_constructions
 from driftwatch.flow.run import Frame, Run
 from driftwatch.flow.state import State
 from driftwatch.flow.uses import Construction, SubclassUse
-from driftwatch.flow.values import Unknown, Value, value_of
+from driftwatch.flow.values import Unknown, Value, join, unknown, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model import Ref
 
@@ -167,6 +169,12 @@ class Entries:
             for method in code.methods.values():
                 method.closure = closure
         ordered = sorted(code.methods.items(), key=lambda item: item[0] not in CONSTRUCTORS)
+        heat = self._heat(code)
+        if heat is not None:
+            for name in heat.assigned_elsewhere:
+                # Methods that are not analysed assign it: it may be anything.
+                code.attributes[name] = join(code.attributes.get(name, Value()), unknown(self._all))
+            ordered = [(name, method) for name, method in ordered if name in heat.methods]
         for _ in range(MAX_ROUNDS):
             code.changed = False
             for method in code.methods.values():
@@ -178,6 +186,20 @@ class Entries:
                     self.analyse_entry(method)
             if not code.changed:
                 break
+
+    def _heat(self, code: ClassCode) -> Heat | None:
+        """Which methods of a class can matter; None when that was not surveyed."""
+        survey = code.module.survey
+        if survey is None or code.parent is not None:
+            return None
+        line = code.tree.offset + 1
+        for piece in survey.pieces:
+            if piece.tree is not None and piece.defines == code.name and piece.first <= line <= piece.last:
+                leads = set(code.module.relevant)
+                for base in lineage(code)[0][1:]:
+                    leads.update(base.attributes, base.methods)
+                return heat_of(piece.tree, leads - {code.name}, self._world.target.is_named_by)
+        return None
 
     def analyse_entry(self, function: FunctionCode) -> None:
         """Analyse a function as anyone may call it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary
 from driftwatch.flow.entries import Entries
-from driftwatch.flow.values import Class, Const, Function, Value, join, touches_library
+from driftwatch.flow.values import Class, Function, Value, differs_by_release, join, tells, touches_library
 
 
 def telling_names(entries: Entries, module: ModuleCode) -> set[str]:
@@ -18,7 +18,7 @@ def telling_names(entries: Entries, module: ModuleCode) -> set[str]:
 
 
 def _tells(entries: Entries, value: Value) -> bool:
-    if _differs_by_release(value):
+    if differs_by_release(value):
         return True
     for _, atom in value.alternatives:
         if isinstance(atom, Function):
@@ -39,7 +39,7 @@ def _summary_matters(function: FunctionCode, summary: Summary) -> bool:
     if function.is_private and summary.uses_library:
         return True
     returned = summary.returns
-    return any(touches_library(a) for _, a in returned.alternatives) or _differs_by_release(returned)
+    return tells(returned)
 
 
 def _class_matters(code: ClassCode) -> bool:
@@ -52,9 +52,3 @@ def _class_matters(code: ClassCode) -> bool:
         if summary is not None and summary.forwards:
             return True
     return False
-
-
-def _differs_by_release(value: Value) -> bool:
-    """Whether a value is one constant in some releases and another one in others: a flag that a guard has set."""
-    constants = [(where, atom) for where, atom in value.alternatives if isinstance(atom, Const)]
-    return len({where for where, _ in constants}) > 1

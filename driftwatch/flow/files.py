@@ -97,42 +97,47 @@ class Files:
         self._mentions.update(paths)
 
     def module(self, path: str) -> ModuleCode | None:
-        """A file as a module; None when it cannot be read as Python."""
+        """A file as a module, which is read when its text is first asked for; None when it turned out unreadable."""
         if path not in self._modules:
-            self._modules[path] = self._load(path)
+            self._modules[path] = ModuleCode(path, _module_name(path), self._load)
         return self._modules[path]
 
-    def _load(self, path: str) -> ModuleCode | None:
-        data = self.read(path)
+    def readable(self, path: str) -> ModuleCode | None:
+        """A file as a module that has been read; None, with a diagnostic, when it cannot be read as Python."""
+        module = self.module(path)
+        if module is not None:
+            _ = module.survey
+        return self._modules[path]
+
+    def _load(self, module: ModuleCode) -> tuple[str, Survey | None]:
+        nothing = "", Survey(())
+        data = self.read(module.path)
         if data is None:
-            return None
+            self._modules[module.path] = None
+            return nothing
         try:
             text = decode(data)
+            return text, survey(text)
         except SourceError as error:
-            self._diagnose(path, error.line, error.message)
-            return None
-        name = _module_name(path)
-        package = name if path.endswith("__init__.py") else name.rpartition(".")[0]
-        module = ModuleCode(path, name, package, text, text.split("\n"), None)
-        module.mentions_library = path in self._mentions
-        try:
-            module.survey = survey(text)
-        except SourceError as error:
-            self._diagnose(path, error.line, error.message)
-            return None
-        return module
+            self.failed(module, error)
+            return nothing
+
+    def defines(self, module: ModuleCode, name: str) -> bool | None:
+        """Whether a file has a definition of this name at top level; None when it mentions it in another way.
+
+        The file is not parsed for it.
+        """
+        data = self.read(module.path)
+        encoded = name.encode()
+        if data is None or encoded not in data:
+            return False
+        pattern = rb"^(?:async[ \t]+def|def|class)[ \t]+" + re.escape(encoded) + rb"\b"
+        return True if re.search(pattern, data, re.MULTILINE) else None
 
     def failed(self, module: ModuleCode, error: SourceError) -> None:
         """A module turned out not to be parseable."""
         self._diagnose(module.path, error.line, error.message)
         self._modules[module.path] = None
-
-    def forget(self, path: str) -> None:
-        """Look at a file anew."""
-        self._modules.pop(path, None)
-
-    def survey(self, module: ModuleCode) -> Survey | None:
-        return module.survey
 
     def matters(self, module: ModuleCode) -> bool:
         """Whether executing a module can tell anything about the library."""

@@ -173,10 +173,11 @@ class Modules:
         child = self.files.submodule(module, name)
         if child is not None:
             return Value(((where, ProjectModule(child)),))
+        defines = self.files.defines(module, name)
+        if defines is not None:
+            return Value(((where, Lazy(module, name)),)) if defines else unknown(where)
         survey = module.survey
         for piece in survey.pieces if survey is not None else ():
-            if piece.defines == name:
-                return Value(((where, Lazy(module, name)),))
             for item in piece.imports:
                 if item.bound == name and item.name is not None and not item.module.startswith("__"):
                     source = self.find(item.module, module, item.level)

@@ -106,7 +106,7 @@ class _OneLibrary:
         self.world.entries.finish()
 
     def _analyse(self, path: str) -> None:
-        module = self.files.module(path)
+        module = self.files.readable(path)
         if module is None:
             return
         self.analysed.add(path)
@@ -154,7 +154,7 @@ class _OneLibrary:
         return sorted(found)
 
     def _imports(self, path: str, source: ModuleCode, names: set[str]) -> bool:
-        module = self.files.module(path)
+        module = self.files.readable(path)
         if module is None or module.survey is None:
             return False
         for piece in module.survey.pieces:

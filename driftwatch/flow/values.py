@@ -304,3 +304,13 @@ def touches_library(atom: Atom) -> bool:
         atom,
         (LibModule, LibObject, LibInstance, LibMethod, SignatureOf, ArgSpecOf, ParameterMap, ParameterInfo, NamesOf),
     )
+
+
+def differs_by_release(value: Value) -> bool:
+    """Whether a value is one constant in some releases and another one in others: a flag that a guard has set."""
+    return len({where for where, atom in value.alternatives if isinstance(atom, Const)}) > 1
+
+
+def tells(value: Value) -> bool:
+    """Whether a value tells something about the library to whoever reads it."""
+    return differs_by_release(value) or any(touches_library(atom) for _, atom in value.alternatives)

@@ -25,6 +25,6 @@ class World:
         self.all_releases = history.timeline.all
         self.recorder = Recorder()
         self.identities = Identities()
-        self.no_frame = Frame(ModuleCode("", "", "", "", [], None), Tree("", 0, cst.Module([])))
+        self.no_frame = Frame(ModuleCode("", ""), Tree("", 0, cst.Module([])))
         self.modules = Modules(self, files)
         self.entries = Entries(self, self.modules)
