@@ -13,7 +13,7 @@ from driftwatch.flow.exceptions import FOREIGN
 from driftwatch.flow.functions import call_function, instantiate
 from driftwatch.flow.library import use_call
 from driftwatch.flow.models import call_external
-from driftwatch.flow.run import Run, as_alternatives, settle
+from driftwatch.flow.run import Run, as_alternatives, escape, settle
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent, State
 from driftwatch.flow.values import (
     Atom,
@@ -59,7 +59,8 @@ def read_arguments(run: Run, node: cst.Call) -> Arguments:
     """Evaluate the arguments of a call in order."""
     positional, keywords = ListContent(), DictContent()
     for arg in node.args:
-        value = run.eval(arg.value)
+        # Only what is called says whether a function passed on can still be followed.
+        value = run.eval(arg.value, callee=True)
         reach = run.state.reach
         if arg.star == "*":
             positional = spread_into(run, positional, value)
@@ -100,6 +101,9 @@ def apply_value(run: Run, func: Value, arguments: Arguments, node: cst.CSTNode) 
 
 def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Value:
     """Call one thing."""
+    if isinstance(atom, (LibMethod, LibObject, External, MethodOf)):
+        for value in arguments.values():
+            escape(value)
     if isinstance(atom, (LibMethod, LibObject)):
         return _library_call(run, atom, arguments, node)
     if isinstance(atom, External):

@@ -346,7 +346,7 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments) -> bool:
         return False
     if not run.state.reach <= summary.completes:
         return True
-    if summary.uses_library and function.is_private and run.frame.records:
+    if summary.uses_library and _records(run.frame, function):
         return True
     if summary.forwards and (arguments.keywords.entries or arguments.positional.elements):
         return True
@@ -387,12 +387,13 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
         caller=outer_frame,
         call=(outer_frame.tree, node),
         entered=outer,
-        records=outer_frame.records and (function.is_private or nested) and not function.escapes,
+        records=_records(outer_frame, function),
         muted=outer_frame.muted,
         depth=outer_frame.depth + 1,
         uid=uid,
         closure=closure,
         owner=function.owner,
+        given=outer_frame.given | _passed_in(outer_frame, arguments),
     )
     value, end = execute_body(run, frame, State(outer.reach, bindings, outer.heap))
     run.frame = outer_frame
@@ -404,6 +405,18 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
         run.state.forget_attributes()
     run.may_raise()
     return value.within(reach)
+
+
+def _records(frame: Frame, function: FunctionCode) -> bool:
+    """Whether what a function does when it is called from a frame is recorded there: nobody else records it."""
+    if function.escapes or not (function.is_private or function.closure is not None):
+        return False
+    return frame.records or function in frame.given
+
+
+def _passed_in(frame: Frame, arguments: Arguments) -> frozenset[FunctionCode]:
+    passed = {a.code for value in arguments.values() for _, a in value.alternatives if isinstance(a, Function)}
+    return frozenset(code for code in passed if frame.records or code in frame.given)
 
 
 def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | None]:

@@ -64,6 +64,8 @@ class Frame:
     """A call of the library passes on what the function's own caller gives."""
     uses_library: bool = False
     owner: ClassCode | None = None
+    given: frozenset[FunctionCode] = frozenset()
+    """Functions that a recording caller passed in: what they do here is recorded here, whoever calls them."""
     defined: list[FunctionCode] = field(default_factory=list)
     classes: list[ClassCode] = field(default_factory=list)
 
