@@ -26,6 +26,7 @@ from driftwatch.releases import ReleaseSet, Timeline, union
 from driftwatch.rules import RULES, apply
 from driftwatch.rules.advisories import load
 from driftwatch.rules.rule import Context, Rule
+from driftwatch.sites import Site, site_order, sites_of
 from driftwatch.snapshot.history import History
 from driftwatch.suppress import Decisions, Idle, Suppressed, matches, read_baseline, sift
 
@@ -65,7 +66,7 @@ class TargetResult:
 
     `compatible` are the checked releases in which no error stands, one that a baseline hides included; `degraded` those
     of them in which something is guarded off. `origin` says for a person why these releases are checked. `uses` is in
-    how many places the code touches the library.
+    how many places the code touches the library, `sites` are those places.
     """
 
     distribution: str
@@ -76,6 +77,8 @@ class TargetResult:
     compatible: ReleaseSet
     degraded: ReleaseSet
     uses: int = 0
+    sites: tuple[Site, ...] = ()
+    history: History | None = field(default=None, repr=False, compare=False)
 
     @property
     def broken(self) -> ReleaseSet:
@@ -174,6 +177,7 @@ def scan(request: ScanRequest) -> ScanResult:
     files = analysed = 0
     touched: set[str] = set()
     uses: Counter[str] = Counter()
+    sites: list[Site] = []
     for root in roots:
         analysis = analyse(
             root.folder,
@@ -187,6 +191,7 @@ def scan(request: ScanRequest) -> ScanResult:
         analysed += analysis.analysed
         uses.update(use.distribution for use in analysis.uses)
         touched.update(root.prefix + use.location.path for use in analysis.uses)
+        sites += sites_of(analysis.uses, root.prefix)
         verdicts += [_placed(verdict, root.prefix) for verdict in apply(analysis.uses, contexts, chosen)]
         unresolved += [replace(each, path=root.prefix + each.path) for each in analysis.unresolved]
         diagnostics += [replace(each, path=root.prefix + each.path) for each in analysis.diagnostics]
@@ -211,7 +216,9 @@ def scan(request: ScanRequest) -> ScanResult:
     )
     still_true = [*sifted.standing, *(each.finding for each in sifted.suppressed if each.by == "baseline")]
     return ScanResult(
-        targets=tuple(_fares(histories[name], checked[name], still_true, uses[name]) for name in sorted(histories)),
+        targets=tuple(
+            _fares(histories[name], checked[name], still_true, uses[name], sites) for name in sorted(histories)
+        ),
         findings=sifted.standing,
         suppressed=sifted.suppressed,
         idle=sifted.idle,
@@ -314,7 +321,9 @@ def _placing(sources: Sources, config: Config) -> Callable[[str], str]:
 # -- what comes out --------------------------------------------------------------------------------------------------
 
 
-def _fares(history: History, checked: ranges.CheckedRange, findings: Sequence[Finding], uses: int) -> TargetResult:
+def _fares(
+    history: History, checked: ranges.CheckedRange, findings: Sequence[Finding], uses: int, sites: Sequence[Site]
+) -> TargetResult:
     own = [finding for finding in findings if finding.distribution == history.distribution]
     broken = union([finding.releases for finding in own if finding.severity is Severity.ERROR])
     guarded = union([finding.releases for finding in own if finding.outcome is Outcome.GUARDED])
@@ -328,6 +337,8 @@ def _fares(history: History, checked: ranges.CheckedRange, findings: Sequence[Fi
         compatible=compatible,
         degraded=compatible & guarded,
         uses=uses,
+        sites=tuple(sorted((site for site in sites if site.distribution == history.distribution), key=site_order)),
+        history=history,
     )
 
 

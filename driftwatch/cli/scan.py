@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
 from driftwatch.cli.options import FILE, config_option, configuration, history_of, output_option, targets_of
-from driftwatch.cli.output import emit, say
+from driftwatch.cli.output import say
 from driftwatch.cli.progress import Activity, activity
 from driftwatch.errors import InputError
 from driftwatch.report import FORMATS
@@ -34,6 +35,7 @@ Examples:
   driftwatch scan pypi:sglang==0.5.12                    a release from the package index, never run
   driftwatch scan --against all --format json --output drift.json
   driftwatch scan --format github                        annotations of a pull request
+  driftwatch scan --format text --format sarif=out.sarif --format html=drift.html
 
 \b
 Which releases count: --against, else `against` in [tool.driftwatch], else the dependency that the
@@ -45,14 +47,7 @@ Exit status: 0 nothing to report, 1 findings, 2 usage, configuration or input er
 )
 @click.argument("inputs", nargs=-1, metavar="[PATH | pypi:NAME==VERSION]...")
 @click.option("--against", multiple=True, metavar="SPEC", help="The releases to check; may be given several times.")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(list(FORMATS)),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+@formats_option(list(FORMATS))
 @output_option
 @click.option(
     "--select", multiple=True, metavar="CODES", help="Only these rules: codes or their beginnings, with commas."
@@ -69,7 +64,7 @@ Exit status: 0 nothing to report, 1 findings, 2 usage, configuration or input er
 def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how click works
     inputs: tuple[str, ...],
     against: tuple[str, ...],
-    output_format: str,
+    wanted: tuple[Wanted, ...],
     output: Path | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -92,8 +87,9 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     from driftwatch.snapshot.cache import cache_root
 
     start = time.monotonic()
+    settled = settle(wanted, output, next(iter(FORMATS)))
     with activity("looking") as shown:
-        paths, config = _resolve(inputs or (".",), config_file, shown)
+        paths, config = resolve(inputs or (".",), config_file, shown)
         watched = tuple(Watched(history_of(target), target.data) for target in targets_of(config))
         shown.title("analysing")
         result = scan(
@@ -113,15 +109,18 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
         )
     if not result.files:
         raise InputError(f"there is no Python file in {', '.join(repr(text) for text in inputs or ('.',))}")
-    report = _report(result, time.monotonic() - start)
-    shape = Look() if output is not None else look(sys.stdout)
-    emit(render(output_format, report, RenderOptions(shape, unresolved)), output)
-    if output is not None:
+    report = report_of(result, title(inputs or (".",)), time.monotonic() - start)
+    rendered = [
+        render(each.name, report, RenderOptions(Look() if each.file is not None else look(sys.stdout), unresolved))
+        for each in settled
+    ]
+    deliver(settled, rendered)
+    if all(each.file is not None for each in settled):
         say(summary(report))
     return _status(result)
 
 
-def _resolve(inputs: tuple[str, ...], config_file: Path | None, shown: Activity) -> tuple[tuple[Path, ...], Config]:
+def resolve(inputs: tuple[str, ...], config_file: Path | None, shown: Activity) -> tuple[tuple[Path, ...], Config]:
     """The folders and files to scan, and the configuration that applies to them.
 
     A release from the index is no part of the project that stands in the working folder: of that project's
@@ -150,7 +149,18 @@ def _resolve(inputs: tuple[str, ...], config_file: Path | None, shown: Activity)
     return tuple(paths), config
 
 
-def _report(result: ScanResult, seconds: float) -> Report:
+def title(inputs: tuple[str, ...]) -> str:
+    """What the code base is called in a report: ``sglang 0.5.12``, or the names of its folders."""
+    names = []
+    for text in inputs:
+        if text.startswith(FROM_INDEX):
+            names.append(" ".join(text.removeprefix(FROM_INDEX).replace("===", "==").split("==")))
+        else:
+            names.append(Path(text).resolve().name or text)
+    return ", ".join(dict.fromkeys(names))
+
+
+def report_of(result: ScanResult, name: str, seconds: float | None = None) -> Report:
     """The result as the formats take it. Paths are shown as seen from here, so that a click on one opens the file."""
     from driftwatch.report.model import Report, TargetReport
 
@@ -172,6 +182,8 @@ def _report(result: ScanResult, seconds: float) -> Report:
                 compatible=target.compatible,
                 degraded=target.degraded,
                 uses=target.uses,
+                sites=target.sites,
+                history=target.history,
             )
             for target in result.targets
         ),
@@ -183,6 +195,8 @@ def _report(result: ScanResult, seconds: float) -> Report:
         files=result.files,
         analysed=result.analysed,
         seconds=seconds,
+        title=name,
+        hidden=result.suppressed,
         source=result.sources.lines,
         shown=shown,
     )

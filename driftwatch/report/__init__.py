@@ -17,6 +17,10 @@ FORMATS: Mapping[str, str] = {
     "text": "driftwatch.report.text",
     "json": "driftwatch.report.json_v1",
     "github": "driftwatch.report.github",
+    "sarif": "driftwatch.report.sarif",
+    "markdown": "driftwatch.report.markdown",
+    "junit": "driftwatch.report.junit",
+    "matrix": "driftwatch.report.matrix",
 }
 """Every format's name on the command line, and its module."""
 

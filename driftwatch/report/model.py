@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Diagnostic, Outcome, Unresolved
 from driftwatch.releases import ReleaseSet, Timeline, union
-from driftwatch.suppress import Idle
+from driftwatch.sites import Site
+from driftwatch.snapshot.history import History
+from driftwatch.suppress import Idle, Suppressed
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class TargetReport:
 
     `compatible` are the checked releases in which no error stands; `degraded` those of them in which something is
     guarded off. `origin` says where the range came from, for a person. `uses` is in how many places the code touches
-    the library.
+    the library, `sites` are those places. `history` is the library's, for formats that tell how a symbol came to be.
     """
 
     distribution: str
@@ -31,6 +33,8 @@ class TargetReport:
     compatible: ReleaseSet
     degraded: ReleaseSet
     uses: int = 0
+    sites: tuple[Site, ...] = ()
+    history: History | None = field(default=None, repr=False, compare=False)
 
     @property
     def broken(self) -> ReleaseSet:
@@ -55,6 +59,7 @@ class Report:
     `idle` are ignores and baseline entries that decided nothing. `source` gives the lines of a scanned file, or None
     when it can no longer be read; a report without excerpts is still a report. `shown` turns a path into one that
     leads there from where the person is. `seconds` is for people too: no format that must be deterministic shows it.
+    `title` is what the code base is called; `hidden` are the findings that are suppressed, for formats that show them.
     """
 
     targets: tuple[TargetReport, ...]
@@ -66,6 +71,8 @@ class Report:
     files: int = 0
     analysed: int = 0
     seconds: float | None = None
+    title: str = ""
+    hidden: tuple[Suppressed, ...] = ()
     source: Callable[[str], tuple[str, ...] | None] = field(default=lambda _path: None, compare=False)
     shown: Callable[[str], str] = field(default=lambda path: path, compare=False)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from driftwatch.findings import Finding
 from driftwatch.flow.uses import Outcome
 from driftwatch.releases import ReleaseSet, Timeline
-from driftwatch.report.model import TargetReport
+from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.safe import safe
 
 Source = Callable[[str], "tuple[str, ...] | None"]
@@ -64,6 +64,11 @@ def newer(checked: ReleaseSet, releases: ReleaseSet) -> ReleaseSet:
     return releases - ReleaseSet((1 << checked.mask.bit_length()) - 1)
 
 
+def position(report: Report, finding: Finding) -> str:
+    """``path:line:column``, the path as it leads there from here."""
+    return f"{safe(report.shown(finding.location.path))}:{finding.location.line}:{finding.location.column}"
+
+
 def exception(finding: Finding, source: Source) -> str:
     """The exception behind a finding; a general word where that cannot be told."""
     name = _EXCEPTIONS.get(finding.code) or _EXCEPTIONS.get(finding.code[:3])
@@ -98,15 +103,17 @@ def outcome(finding: Finding, source: Source, shown: Shown) -> str | None:
         return None
     raised = exception(finding, source)
     if finding.outcome is Outcome.RAISES:
-        where = f", again from {_place(finding, shown)}" if finding.caught_at else ""
+        where = f", again from {_taken_at(finding, shown)}" if finding.caught_at else ""
         return f"raises {raised}{where}" if raised != "exception" else f"raises, and nobody takes it{where}"
     clause = handler(finding, source)
     if finding.outcome is Outcome.SILENT:
-        return f"SILENT: the {clause} at {_place(finding, shown)} takes the {raised} and the program goes on without it"
-    return f"guarded: {clause} at {_place(finding, shown)}" if finding.caught_at else "guarded"
+        return (
+            f"SILENT: the {clause} at {_taken_at(finding, shown)} takes the {raised} and the program goes on without it"
+        )
+    return f"guarded: {clause} at {_taken_at(finding, shown)}" if finding.caught_at else "guarded"
 
 
-def _place(finding: Finding, shown: Shown) -> str:
+def _taken_at(finding: Finding, shown: Shown) -> str:
     if finding.caught_at is None:
         return "an unknown line"
     path, line = finding.caught_at

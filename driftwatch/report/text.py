@@ -14,7 +14,7 @@ from driftwatch.flow.uses import Outcome
 from driftwatch.report.excerpt import excerpt
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import count, newer, outcome, ranges, requirement, where
+from driftwatch.report.phrases import count, newer, outcome, position, ranges, requirement, where
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Span, compose, plain
 
@@ -61,7 +61,7 @@ def _problem(report: Report, group: list[Finding], options: RenderOptions) -> It
     silent = finding.outcome is Outcome.SILENT
     yield Hanging(
         (
-            Span(_place(report, finding), "path"),
+            Span(position(report, finding), "path"),
             Span(": "),
             Span(finding.severity.value, finding.severity.value),
             Span(f" {finding.code} ", "code"),
@@ -84,7 +84,7 @@ def _problem(report: Report, group: list[Finding], options: RenderOptions) -> It
         yield _fact("help", safe(finding.hint))
     others = group[1:]
     for other in others[:_MOST_PLACES]:
-        yield _fact("also", _place(report, other))
+        yield _fact("also", position(report, other))
     if len(others) > _MOST_PLACES:
         yield _fact("also", f"at {count(len(others) - _MOST_PLACES, 'more place')} (the JSON form lists all)")
 
@@ -129,15 +129,16 @@ def _note(report: Report, group: list[Finding]) -> Hanging:
     elif finding.outcome is Outcome.SILENT:
         parts.append("SILENT there")
     if len(group) > 1:
-        places = ", ".join(_place(report, other) for other in group[1 : 1 + _MOST_PLACES])
+        places = ", ".join(position(report, other) for other in group[1 : 1 + _MOST_PLACES])
         more = f" and {len(group) - 1 - _MOST_PLACES} more" if len(group) > 1 + _MOST_PLACES else ""
         parts.append(f"also at {places}{more}")
-    head = (Span(_place(report, finding), "path"), Span(": "), Span("note", "note"), Span(f" {finding.code} ", "code"))
+    head = (
+        Span(position(report, finding), "path"),
+        Span(": "),
+        Span("note", "note"),
+        Span(f" {finding.code} ", "code"),
+    )
     return Hanging((*head, Span(f"{finding.name}: ")), (Span("; ".join(parts)),))
-
-
-def _place(report: Report, finding: Finding) -> str:
-    return f"{safe(report.shown(finding.location.path))}:{finding.location.line}:{finding.location.column}"
 
 
 # -- what was not looked at ----------------------------------------------------------------------------------------

@@ -1,0 +1,234 @@
+"""What works where, on a terminal and as data: rows of symbols, places or code bases against the library's releases.
+
+Enters: a report, or those of several code bases. Leaves: text in which every release is one character, so that a
+terminal shows the whole life of a library at a glance; or JSON with the states in words. States are told apart by their
+character alone; colour only helps.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TypedDict
+
+from driftwatch.releases import Timeline
+from driftwatch.report.model import Report, TargetReport
+from driftwatch.report.options import RenderOptions
+from driftwatch.report.phrases import ranges
+from driftwatch.report.safe import safe
+from driftwatch.report.states import (
+    WORDS,
+    Row,
+    State,
+    relabelled,
+    runs,
+    short_names,
+    site_rows,
+    symbol_rows,
+    where,
+    whole_row,
+)
+from driftwatch.report.styled import Hanging, Line, Look, Span, compose
+from driftwatch.report.text import summary
+
+GLYPHS: dict[State, tuple[str, str]] = {
+    State.WORKS: ("=", "good"),
+    State.CAUTION: ("w", "warning"),
+    State.DEGRADED: ("d", "note"),
+    State.BREAKS: ("X", "error"),
+    State.SILENT: ("S", "silent"),
+    State.UNREACHED: (".", "dim"),
+}
+"""Each state as one character, and the style that helps the eye."""
+
+_LONGEST_NAME, _SHORTEST_NAME = 44, 22
+
+
+def render(report: Report, options: RenderOptions) -> str:
+    """The symbols that one code base uses against the releases of each library."""
+    lines: list[Line | Hanging] = []
+    for target in _used(report):
+        places = site_rows(report, target)
+        symbols = symbol_rows(places)
+        labelled = relabelled(symbols, short_names((row.symbol for row in symbols), target.module))
+        whole = whole_row(report.title or "everything", places, len(target.timeline))
+        lines += [*_grid(target, [whole], list(labelled), options.look), ()]
+    lines.append((Span(summary(report)),))
+    return compose(lines, options.look)
+
+
+def render_many(reports: Sequence[Report], look: Look) -> str:
+    """Several code bases against the releases of each library they use."""
+    lines: list[Line | Hanging] = []
+    for distribution in distributions(reports):
+        rows = whole_rows(reports, distribution)
+        target = next(r.target(distribution) for r in reports if any(t.distribution == distribution for t in r.targets))
+        lines += [*_grid(target, rows, [], look), ()]
+        for row in rows:
+            lines += _in_words(target.timeline, row)
+        lines.append(())
+    if not lines:
+        lines.append((Span("no code base here uses a library that driftwatch knows", "dim"),))
+    return compose(lines[:-1] if len(lines) > 1 else lines, look)
+
+
+def distributions(reports: Sequence[Report]) -> tuple[str, ...]:
+    """The libraries that any of the code bases uses; all of them where none is used."""
+    used = dict.fromkeys(target.distribution for report in reports for target in _used(report))
+    return tuple(sorted(used))
+
+
+def whole_rows(reports: Sequence[Report], distribution: str) -> list[Row]:
+    """A row for each code base."""
+    rows: list[Row] = []
+    for report in reports:
+        target = report.target(distribution)
+        rows.append(whole_row(report.title, site_rows(report, target), len(target.timeline)))
+    return rows
+
+
+# -- data ----------------------------------------------------------------------------------------------------------
+
+
+class RunForm(TypedDict):
+    state: str
+    first: str
+    last: str
+
+
+class RowForm(TypedDict):
+    code_base: str
+    runs: list[RunForm]
+
+
+class GridForm(TypedDict):
+    target: str
+    releases: list[str]
+    rows: list[RowForm]
+
+
+class MatrixForm(TypedDict):
+    schema: int
+    matrix: list[GridForm]
+
+
+def render_json(reports: Sequence[Report]) -> str:
+    """Several code bases against releases, as JSON: each row as runs of consecutive releases of one state."""
+    grids: list[GridForm] = []
+    for distribution in distributions(reports):
+        timeline = reports[0].target(distribution).timeline
+        rows: list[RowForm] = [
+            {
+                "code_base": row.label,
+                "runs": [
+                    {
+                        "state": run.state.name.lower(),
+                        "first": timeline.versions[run.first],
+                        "last": timeline.versions[run.first + run.length - 1],
+                    }
+                    for run in runs(row.states)
+                ],
+            }
+            for row in whole_rows(reports, distribution)
+        ]
+        grids.append({"target": distribution, "releases": list(timeline.versions), "rows": rows})
+    form: MatrixForm = {"schema": 1, "matrix": grids}
+    return json.dumps(form, indent=2) + "\n"
+
+
+# -- text ----------------------------------------------------------------------------------------------------------
+
+
+def _used(report: Report) -> list[TargetReport]:
+    return [target for target in report.targets if target.uses]
+
+
+def _grid(target: TargetReport, heads: Sequence[Row], rows: Sequence[Row], look: Look) -> Iterator[Line | Hanging]:
+    timeline = target.timeline
+    yield Hanging(
+        (Span(safe(target.distribution), "path"), Span(f" ({safe(target.module)}): ")),
+        (
+            Span(f"{len(timeline)} releases, {timeline.versions[0]} to {timeline.versions[-1]}; checked "),
+            Span(ranges(timeline, target.checked)),
+        ),
+    )
+    yield ()
+    names = [safe(row.label) for row in (*heads, *rows)]
+    width = min(max((len(name) for name in names), default=0), _LONGEST_NAME)
+    if look.width is not None:
+        # Names give way to the releases, as far as a name can still be told.
+        width = min(width, max(look.width - len(timeline) - 4, _SHORTEST_NAME))
+    for first, last in _chunks(len(timeline), None if look.width is None else look.width - width - 4):
+        yield from _scale(target, width, first, last)
+        for row in heads:
+            yield _cells(row, width, first, last, "path")
+        if heads and rows:
+            yield ()
+        for row in rows:
+            yield _cells(row, width, first, last, "error" if row.worst >= State.BREAKS else "")
+        yield ()
+    yield _legend()
+
+
+def _chunks(length: int, room: int | None) -> Iterator[tuple[int, int]]:
+    """Where to break the columns, so that each part fits."""
+    if room is None or room >= length:
+        yield 0, length
+        return
+    step = max(room, 10)
+    for first in range(0, length, step):
+        yield first, min(first + step, length)
+
+
+def _scale(target: TargetReport, width: int, first: int, last: int) -> Iterator[Line]:
+    """Where each series of releases begins, and which releases are checked."""
+    text = ""
+    for index, name in series(target.timeline):
+        if first <= index < last and index - first >= len(text):
+            text = f"{text:<{index - first}}{name} "
+    ruler = "".join("-" if target.checked.mask >> i & 1 else " " for i in range(first, last))
+    yield (Span(f"  {'':<{width}}  "), Span(text.rstrip(), "code"))
+    if ruler.strip():
+        yield (Span(f"  {'checked':<{width}}  ", "dim"), Span(ruler.rstrip(), "frame"))
+
+
+def series(timeline: Timeline) -> list[tuple[int, str]]:
+    """The first two numbers of the releases, each with the place where it begins."""
+    found: dict[str, int] = {}
+    for index, version in enumerate(timeline.parsed):
+        found.setdefault(f"{version.major}.{version.minor}", index)
+    return [(index, name) for name, index in found.items()]
+
+
+def _cells(row: Row, width: int, first: int, last: int, style: str) -> Line:
+    name = safe(row.label)
+    if len(name) > width:
+        name = f"...{name[len(name) - width + 3 :]}"
+    spans = [Span(f"  {name:<{width}}  ", style)]
+    for run in runs(row.states[first:last]):
+        glyph, look = GLYPHS[run.state]
+        spans.append(Span(glyph * run.length, look))
+    return tuple(spans)
+
+
+def _legend() -> Hanging:
+    spans: list[Span] = []
+    for state, (glyph, style) in GLYPHS.items():
+        spans += [Span(glyph, style), Span(f" {WORDS[state]}   ")]
+    return Hanging((Span("  "),), tuple(spans))
+
+
+def _in_words(timeline: Timeline, row: Row) -> list[Line | Hanging]:
+    """A code base's broken and degraded releases; nothing where all is well."""
+    lines: list[Line | Hanging] = [(Span(f"{safe(row.label)}", "path"),)]
+    for state, label in (
+        (State.SILENT, "silent with"),
+        (State.BREAKS, "breaks with"),
+        (State.DEGRADED, "degraded with"),
+    ):
+        releases = where(row.states, state)
+        if releases:
+            lines.append(Hanging((Span(f"  {label:<14}", GLYPHS[state][1]),), (Span(ranges(timeline, releases)),)))
+    works = where(row.states, State.WORKS, State.CAUTION)
+    said = Span(ranges(timeline, works)) if works else Span("none", "dim")
+    return [*lines, Hanging((Span(f"  {'works with':<14}", "good"),), (said,))]

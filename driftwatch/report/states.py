@@ -1,0 +1,220 @@
+"""How each release fares at each place: the data behind every picture of a scan.
+
+Enters: a report. Leaves: for each site, each symbol and the code base as a whole, the state of every known release.
+The state of the whole agrees with the report's own sets: in the checked range it is broken exactly where an error
+stands. What a comment suppresses is left out, what a baseline suppresses is still true; both as the scan counts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from itertools import groupby
+
+from driftwatch.findings import Finding, Severity
+from driftwatch.flow.uses import Location, Outcome
+from driftwatch.releases import EMPTY, ReleaseSet, Timeline
+from driftwatch.report.model import Report, TargetReport
+
+
+class State(IntEnum):
+    """What is true of a release at a place; of several, the greatest counts."""
+
+    UNREACHED = 0
+    """The code does not get there with this release."""
+    WORKS = 1
+    CAUTION = 2
+    """It works, and there is a warning."""
+    DEGRADED = 3
+    """The code knows, and goes without the feature."""
+    BREAKS = 4
+    SILENT = 5
+    """It breaks, the exception is taken for something else, and the program goes on without the feature."""
+
+
+WORDS: dict[State, str] = {
+    State.UNREACHED: "not reached",
+    State.WORKS: "works",
+    State.CAUTION: "works, with a warning",
+    State.DEGRADED: "degraded, on purpose",
+    State.BREAKS: "breaks",
+    State.SILENT: "breaks silently",
+}
+"""Each state for a person."""
+
+States = tuple[State, ...]
+"""One state for every known release, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a picture: a symbol, a place or a code base, its states, and the findings behind them."""
+
+    label: str
+    states: States
+    symbol: str = ""
+    location: Location | None = None
+    kind: str = ""
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def worst(self) -> State:
+        return max(self.states, default=State.UNREACHED)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Consecutive releases of one state: from `first`, `length` of them."""
+
+    state: State
+    first: int
+    length: int
+
+    def releases(self) -> ReleaseSet:
+        return ReleaseSet(((1 << self.length) - 1) << self.first)
+
+
+def runs(states: States) -> tuple[Run, ...]:
+    """The states as runs, oldest first."""
+    found: list[Run] = []
+    first = 0
+    for state, same in groupby(states):
+        length = len(list(same))
+        found.append(Run(state, first, length))
+        first += length
+    return tuple(found)
+
+
+def where(states: States, *wanted: State) -> ReleaseSet:
+    """The releases that are in one of these states."""
+    return ReleaseSet(sum(1 << index for index, state in enumerate(states) if state in wanted))
+
+
+def told(report: Report, distribution: str) -> list[Finding]:
+    """The findings that are true, whether or not a baseline hides them."""
+    still = (each.finding for each in report.hidden if each.by == "baseline")
+    return [finding for finding in (*report.findings, *still) if finding.distribution == distribution]
+
+
+def site_rows(report: Report, target: TargetReport) -> tuple[Row, ...]:
+    """A row for every place that touches the library, in the order of the code."""
+    homes: list[tuple[Location, str, str, ReleaseSet]] = [
+        (site.location, site.symbol, site.kind, site.reached) for site in target.sites
+    ]
+    findings: dict[int, list[Finding]] = {}
+    strays: dict[tuple[Location, str], list[Finding]] = {}
+    for finding in told(report, target.distribution):
+        home = _home(finding, homes)
+        if home is None:
+            strays.setdefault((finding.location, finding.symbol), []).append(finding)
+        else:
+            findings.setdefault(home, []).append(finding)
+    rows = [
+        _row(report, target.timeline, location, symbol, kind, reached, findings.get(index, ()))
+        for index, (location, symbol, kind, reached) in enumerate(homes)
+    ]
+    rows += [
+        _row(report, target.timeline, location, symbol, "", EMPTY, found)
+        for (location, symbol), found in strays.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: (row.location or Location("", 0, 0, 0, 0), row.symbol)))
+
+
+def symbol_rows(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows of the places put together: one for every symbol, in the order of their names."""
+    by_symbol: dict[str, list[Row]] = {}
+    for row in rows:
+        by_symbol.setdefault(row.symbol, []).append(row)
+    return tuple(
+        Row(symbol, worst_of(row.states for row in same), symbol, findings=_all_findings(same))
+        for symbol, same in sorted(by_symbol.items())
+    )
+
+
+def whole_row(label: str, rows: Sequence[Row], length: int) -> Row:
+    """The rows of all places as one: how the code base fares."""
+    states = worst_of(row.states for row in rows) or (State.UNREACHED,) * length
+    return Row(label, states, findings=_all_findings(rows))
+
+
+def worst_of(all_states: Iterable[States]) -> States:
+    """For each release, the worst state of any."""
+    return tuple(max(column) for column in zip(*all_states, strict=True))
+
+
+def short_names(symbols: Iterable[str], module: str) -> dict[str, str]:
+    """Each symbol without the library's path, as far as the names stay apart."""
+    names = list(dict.fromkeys(symbols))
+    parent = module.rpartition(".")[0]
+    short = {name: name.removeprefix(f"{module}.") for name in names}
+    if parent:
+        short = {name: text.removeprefix(f"{parent}.") if text == name else text for name, text in short.items()}
+    taken = list(short.values())
+    return {name: text if taken.count(text) == 1 else name for name, text in short.items()}
+
+
+def _home(finding: Finding, homes: Sequence[tuple[Location, str, str, ReleaseSet]]) -> int | None:
+    """The site a finding is about: that of its symbol at its place, else the smallest one round its place."""
+    place = finding.location
+    best: tuple[bool, int, int] | None = None
+    for index, (location, symbol, _, _) in enumerate(homes):
+        if location.path != place.path:
+            continue
+        begin, end = (location.line, location.column), (location.end_line, location.end_column)
+        if not begin <= (place.line, place.column) < end:
+            continue
+        same = symbol == finding.symbol
+        if not same and location != place:
+            continue
+        size = (location.end_line - location.line) * 10_000 + location.end_column - location.column
+        rank = (not same, size, index)
+        if best is None or rank < best:
+            best = rank
+    return None if best is None else best[2]
+
+
+def _row(
+    report: Report,
+    timeline: Timeline,
+    location: Location,
+    symbol: str,
+    kind: str,
+    reached: ReleaseSet,
+    findings: Sequence[Finding],
+) -> Row:
+    states = [State.WORKS if reached.mask >> index & 1 else State.UNREACHED for index in range(len(timeline))]
+    for finding in findings:
+        for releases, state in ((finding.releases, _state(finding)), (finding.beyond, _state_beyond(finding))):
+            for index in releases.indices():
+                states[index] = max(states[index], state)
+    label = f"{report.shown(location.path)}:{location.line}"
+    return Row(label, tuple(states), symbol, location, kind, tuple(findings))
+
+
+def _state(finding: Finding) -> State:
+    if finding.outcome is Outcome.GUARDED:
+        return State.DEGRADED
+    if finding.severity is Severity.ERROR:
+        return State.SILENT if finding.outcome is Outcome.SILENT else State.BREAKS
+    return State.CAUTION
+
+
+def _state_beyond(finding: Finding) -> State:
+    """Outside the range everything is a note, so that what happens there counts instead."""
+    if finding.severity is Severity.WARNING:
+        return State.CAUTION
+    if finding.outcome is Outcome.RAISES:
+        return State.BREAKS
+    if finding.outcome is Outcome.SILENT:
+        return State.SILENT
+    return State.DEGRADED if finding.outcome is Outcome.GUARDED else State.CAUTION
+
+
+def _all_findings(rows: Iterable[Row]) -> tuple[Finding, ...]:
+    return tuple(dict.fromkeys(finding for row in rows for finding in row.findings))
+
+
+def relabelled(rows: Sequence[Row], labels: dict[str, str]) -> tuple[Row, ...]:
+    """The rows under other names."""
+    return tuple(replace(row, label=labels.get(row.symbol, row.label)) for row in rows)
