@@ -27,10 +27,14 @@ def make_plan(
     functions: Sequence[str] = (),
     companions: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The data of an adapter for these releases and functions (none named: those of the policy)."""
+    """The data of an adapter for these releases: the functions named, and those of the policy where there are any.
+
+    The policy's functions are always there, since the target's own modules call them.
+    """
     if not releases:
         raise UsageError("no known release is selected", f"known are {history.timeline.describe(history.timeline.all)}")
-    chosen = tuple(dict.fromkeys(functions)) or policy.functions
+    there = [name for name in policy.functions if not history.present(Ref(history.module, name)).isdisjoint(releases)]
+    chosen = tuple(dict.fromkeys([*functions, *there]))
     return {
         "distribution": history.distribution,
         "module": history.module,

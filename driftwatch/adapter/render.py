@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,11 @@ def sources(policy: Policy) -> list[tuple[str, str]]:
         raise InputError(f"a source of the adapter cannot be read: {error.filename}: {error.strerror}") from None
 
 
-def render(plan: Mapping[str, Any], policy: Policy, options: Mapping[str, str]) -> str:
-    """The file. `options` are what it was asked for with, kept in the header so that it can be made again."""
+def render(plan: Mapping[str, Any], policy: Policy, names: Sequence[str], options: Mapping[str, str]) -> str:
+    """The file. `names` are the functions it offers.
+
+    `options` are what it was asked for with, kept in the header so that it can be made again.
+    """
     parts = sources(policy)
     joined = embed(parts)
     body = "\n".join(
@@ -49,7 +52,7 @@ def render(plan: Mapping[str, Any], policy: Policy, options: Mapping[str, str]) 
             "\n" + "\n\n\n".join(joined.bodies),
             "",
             "",
-            _tail(plan, policy),
+            _tail(names, policy),
         ]
     )
     return header(plan, parts, options, body) + body
@@ -101,8 +104,7 @@ elsewhere it is a wrapper that drops what that build does anyway and refuses the
 """'''
 
 
-def _tail(plan: Mapping[str, Any], policy: Policy) -> str:
-    names = list(plan["functions"])
+def _tail(names: Sequence[str], policy: Policy) -> str:
     conditions = f", {policy.conditions}" if policy.conditions else ""
     errors = ["AdapterError", "MissingArgument", "UnavailableFunction", "UnsupportedArgument"]
     public = sorted([*names, *policy.exports, *errors, *OWN_NAMES], key=_public_order)

@@ -40,7 +40,8 @@ class Adapter:
 
     def available(self, name: str) -> bool:
         """Whether the installed build has a function, so that calling it can work."""
-        return self.bindings[name].state != MISSING
+        binding = self.bindings.get(name)
+        return binding is not None and binding.state != MISSING
 
     def attribute(self, name: str) -> Any:
         """Any other name of the library, as it is in the installed build; AttributeError says why it is absent."""

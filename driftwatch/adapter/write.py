@@ -69,9 +69,9 @@ def write_adapter(
     timeline = history.timeline
     releases = timeline.all if against == ALL else timeline.matching(against)
     plan = make_plan(history, policy, releases, functions, target.companions)
-    names = tuple(plan["functions"])
+    names = tuple(dict.fromkeys(functions)) or tuple(plan["functions"])
     options = {"against": against, "functions": ", ".join(names) if functions else ALL}
-    text = render(plan, policy, options)
+    text = render(plan, policy, names, options)
     if path is not None:
         _write_whole(path, text)
     return Written(text, f"{plan['distribution']} {timeline.describe(releases)}", names, path)

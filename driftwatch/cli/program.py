@@ -19,6 +19,7 @@ _COMMANDS = {
     "history": "driftwatch.cli.api",
     "diff": "driftwatch.cli.api",
     "snapshot": "driftwatch.cli.snapshot",
+    "adapter": "driftwatch.cli.adapter",
     "doctor": "driftwatch.cli.doctor",
     "explain": "driftwatch.cli.explain",
 }

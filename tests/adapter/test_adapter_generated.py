@@ -255,4 +255,4 @@ def test_the_policy_speaks_of_what_exists(history: History, target: Target) -> N
         assert held.isdisjoint(covered), f"two rows hold for {history.timeline.describe(held & covered)}"
         covered |= held
     assert covered == history.timeline.all
-    assert render(plan, policy, {})
+    assert render(plan, policy, policy.functions, {})

@@ -1,0 +1,72 @@
+"""``driftwatch adapter``: write the module that calls whatever build is installed, or check one that was written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from driftwatch.cli.options import FILE, config_option, configuration, history_of, one_target, target_option
+from driftwatch.cli.output import emit, say
+
+
+@click.group("adapter")
+def adapter_command() -> None:
+    """Write or check an adapter: one Python file that makes the library's calls right on any build."""
+
+
+@adapter_command.command(
+    "write",
+    epilog="""\b
+Examples:
+  driftwatch adapter write -o engine/fi_adapter.py
+  driftwatch adapter write -o fi_adapter.py --against '>=0.6.0' --functions allreduce_fusion""",
+)
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Where to write it; without it, it is printed.")
+@click.option("--against", metavar="SPEC", help="The releases it is for (all by default).")
+@click.option("--functions", metavar="NAMES", help="The functions it is for, separated by commas.")
+@target_option
+@config_option
+def write_command(
+    output: Path | None,
+    against: str | None,
+    functions: str | None,
+    target_name: str | None,
+    config_file: Path | None,
+) -> None:
+    """Write the adapter. The same releases, policy and driftwatch give the same bytes."""
+    from driftwatch.adapter.write import ALL, write_adapter
+
+    target = one_target(configuration(config_file), target_name)
+    names = [name.strip() for name in (functions or "").split(",") if name.strip()]
+    made = write_adapter(history_of(target), target, output, against=_specifier(against, ALL), functions=names)
+    if output is None:
+        emit(made.text)
+    else:
+        say(f"{output}: {len(made.functions)} functions of {made.library}")
+
+
+@adapter_command.command("check")
+@click.argument("file", type=FILE)
+@target_option
+@config_option
+def check_command(file: Path, target_name: str | None, config_file: Path | None) -> int:
+    """Say why an adapter FILE is not what would be written now; exit status 1 when it is not."""
+    from driftwatch.adapter.write import check_adapter
+
+    target = one_target(configuration(config_file), target_name)
+    checked = check_adapter(history_of(target), target, file)
+    if checked.current:
+        emit(f"{file}: current\n")
+        return 0
+    emit("".join(f"{file}: {reason}\n" for reason in checked.reasons))
+    say("hint: 'driftwatch adapter write' makes it again")
+    return 1
+
+
+def _specifier(against: str | None, everything: str) -> str:
+    """The specifier, also when it is written with the distribution's name before it, as scan takes it."""
+    if against is None:
+        return everything
+    start = next((i for i, character in enumerate(against) if character in "<>=!~"), None)
+    return against if start is None else against[start:]

@@ -1,0 +1,110 @@
+"""A consumer that breaks on most releases, switched to the adapter by changing its import: found by scan, and run.
+
+Each release's stub package is imported by a process of its own, with nothing else of the library about.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driftwatch.snapshot.history import History
+from driftwatch.snapshot.store import snapshot_of
+from tests.stubs import write_stub
+
+CONSUMER = Path(__file__).with_name("consumer.py").read_text(encoding="utf-8")
+PROGRAM = """
+import json, sys
+sys.path[:0] = [sys.argv[1], sys.argv[2]]
+import consumer
+said = {}
+for group in (None, object()):
+    consumer.manager.__init__()
+    consumer.manager.initialize(2, 0, 64, 128, None, group=group)
+    said["with group" if group else "without"] = repr(consumer.manager.failure) if consumer.manager.failure else None
+try:
+    consumer.allreduce_residual_rmsnorm(1, 2, 3, 4, 5)
+    said["call"] = None
+except Exception as error:
+    said["call"] = repr(error)
+try:
+    import fi_adapter
+    said["evidence"] = {name: f["evidence"] for name, f in fi_adapter.report()["functions"].items()}
+except ImportError:
+    pass
+print(json.dumps(said))
+"""
+
+
+def test_scan_finds_nothing_once_the_import_is_changed(adapter_file: Path, tmp_path: Path) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.mkdir()
+    after.mkdir()
+    (before / "consumer.py").write_text(CONSUMER.replace("the_library as", "flashinfer.comm as"))
+    (after / "consumer.py").write_text(CONSUMER.replace("the_library as", "fi_adapter as"))
+    (after / "fi_adapter.py").write_bytes(adapter_file.read_bytes())
+    findings = {}
+    for folder in (before, after):
+        command = [sys.executable, "-m", "driftwatch", "scan", str(folder), "--against", "flashinfer-python>=0.6.0"]
+        done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, check=False)
+        assert done.returncode in (0, 1), done.stderr
+        report = json.loads(done.stdout)
+        findings[folder] = [(f["code"], f["parameter"]) for f in report["findings"]]
+        assert report["summary"]["analysed"] > 0 or folder is after
+    assert ("DW101", "group") in findings[before]
+    assert ("DW101", "trigger_completion_at_end") in findings[before]
+    assert findings[after] == []
+
+
+TURNS = ("0.6.0", "0.6.7.post3", "0.6.8", "0.6.10", "0.6.10.post1", "0.6.12", "0.7.1", "0.7.4")
+"""The releases at which a signature that the consumer uses changes, and those just before."""
+
+
+def test_it_runs_where_signatures_turn(history: History, adapter_file: Path, tmp_path: Path) -> None:
+    run_on(TURNS, history, adapter_file, tmp_path)
+
+
+@pytest.mark.slow
+def test_it_runs_on_every_release(history: History, adapter_file: Path, tmp_path: Path) -> None:
+    later = history.timeline.versions_of(history.timeline.matching(">=0.6.0"))
+    assert len(later) >= 39
+    run_on(later, history, adapter_file, tmp_path)
+
+
+def run_on(releases: Sequence[str], history: History, adapter_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "fi_adapter.py").write_bytes(adapter_file.read_bytes())
+    (tmp_path / "consumer.py").write_text(CONSUMER.replace("the_library as", "fi_adapter as"))
+    takes_group = set(history.timeline.versions_of(history.timeline.matching(">=0.6.10.post1")))
+    for release in releases:
+        said = run(history, release, tmp_path)
+        assert said["call"] is None, release
+        assert said["without"] is None, release
+        if release in takes_group:
+            assert said["with group"] is None, release
+        else:
+            assert said["with group"].startswith("UnsupportedArgument("), release
+            assert "first taken in 0.6.10.post1" in said["with group"]
+        assert set(said["evidence"].values()) == {"live"}, release
+
+
+@pytest.mark.parametrize("release", ["0.6.7", "0.6.10"])
+def test_it_broke_before(history: History, release: str, tmp_path: Path) -> None:
+    (tmp_path / "consumer.py").write_text(CONSUMER.replace("the_library as", "flashinfer.comm as"))
+    said = run(history, release, tmp_path)
+    assert "unexpected keyword argument 'group'" in said["without"]
+    assert (said["call"] is None) == (release == "0.6.10")
+
+
+def run(history: History, release: str, folder: Path) -> dict[str, Any]:
+    stub = write_stub(snapshot_of(history, release), folder / f"stub-{release}")
+    command = [sys.executable, "-I", "-c", PROGRAM, str(stub), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (release, done.stderr)
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
