@@ -1,0 +1,282 @@
+"""Tests that the snapshots answer exactly: names, signatures, versions, types; and what is learnt from each."""
+
+from __future__ import annotations
+
+from tests.flow.marked import marked
+
+GUARDS = (
+    marked(
+        "hasattr",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            if hasattr(comm, "legacy"):
+                return comm.legacy(x)
+            return comm.gather(x, axis=0)
+
+
+        def run_early_return(x):
+            if not hasattr(comm, "gather"):
+                return None
+            return comm.gather(x, 0)  #! DW102 axis 0.10.0 raises
+        """,
+    ),
+    marked(
+        "hasattr_in_a_flag_and_both_ways",
+        """
+        import lib.comm as comm
+
+        NEW = hasattr(comm, "gather") and not hasattr(comm, "legacy")
+
+
+        def run(x):
+            if NEW:
+                return comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+            return comm.legacy(x)
+        """,
+    ),
+    marked(
+        "getattr_with_default",
+        """
+        import lib.comm as comm
+
+        gather = getattr(comm, "gather", None)
+
+
+        def run(x):
+            if gather is None:
+                return x
+            return gather(x, 0)  #! DW102 axis 0.10.0 raises
+        """,
+    ),
+    marked(
+        "getattr_without_default",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            return getattr(comm, "legacy")(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+        """,
+    ),
+    marked(
+        "getattr_by_unknown_name",
+        """
+        import lib.comm as comm
+
+
+        def run(name):
+            return getattr(comm, name)(1)  #? an attribute of the library is read by a name that is not known
+        """,
+        runs=False,
+    ),
+    marked(
+        "dir_and_dict",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            if "legacy" in dir(comm):
+                return comm.legacy(x)
+            if "gather" in comm.__dict__:
+                return comm.gather(x, axis=0)
+            return x
+        """,
+    ),
+    marked(
+        "signature_membership",
+        """
+        import inspect
+
+        from lib.comm import create
+
+        TAKES_GROUP = "group" in inspect.signature(create).parameters
+
+
+        def run(g):
+            if TAKES_GROUP:
+                return create(1, 0, group=g)
+            return create(1, 0)
+
+
+        def run_otherwise(g):
+            return create(1, 0) if TAKES_GROUP else create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+        """,
+    ),
+    marked(
+        "signature_in_a_variable_and_a_set",
+        """
+        import inspect
+
+        import lib.comm as comm
+
+
+        def run(x, ws):
+            parameters = inspect.signature(comm.fuse).parameters
+            names = set(parameters)
+            if "bias" in names:
+                return comm.fuse(x, ws, bias=1.0)
+            if parameters.get("early") is not None:
+                return comm.fuse(x, ws, early=True)
+            return comm.fuse(x, ws, early=True)  #! DW101 early 0.1.0 raises
+        """,
+    ),
+    marked(
+        "var_keyword_in_the_signature",
+        """
+        import inspect
+
+        from lib.comm import create
+
+
+        def run(g):
+            kinds = [p.kind for p in inspect.signature(create).parameters.values()]
+            if inspect.Parameter.VAR_KEYWORD in kinds:
+                return create(1, 0, colour=g)
+            return create(1, 0)
+        """,
+    ),
+    marked(
+        "version_of_the_package",
+        """
+        import lib
+        import lib.comm as comm
+        from packaging.version import Version
+
+
+        def run(x, ws):
+            if Version(lib.__version__) >= Version("0.2.0"):
+                return comm.fuse(x, ws, early=True)
+            return comm.fuse(x, ws, early=True)  #! DW101 early 0.1.0 raises
+        """,
+    ),
+    marked(
+        "version_as_text_is_compared_as_text",
+        """
+        import lib
+        import lib.comm as comm
+
+
+        def run(x):
+            if lib.__version__ >= "0.2.0":
+                return comm.gather(x, axis=0)
+            return comm.legacy(x)  #! DW201 legacy 0.10.0 raises
+        """,
+    ),
+    marked(
+        "version_as_numbers",
+        """
+        import lib
+        import lib.comm as comm
+
+        VERSION = tuple(int(p) for p in lib.__version__.split(".")[:3])
+
+
+        def run(x):
+            if VERSION >= (0, 10):
+                return comm.legacy(x)  #! DW201 legacy 0.10.0 raises
+            if VERSION < (0, 2):
+                return comm.legacy(x)
+            return comm.gather(x, 0)
+        """,
+    ),
+    marked(
+        "version_of_the_distribution",
+        """
+        from importlib.metadata import version
+
+        import lib.comm as comm
+        from packaging import version as v
+
+
+        def run(x):
+            if v.parse(version("lib-dist")) < v.parse("0.2.0.post1"):
+                return comm.legacy(x)
+            return comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "an_unknown_guard_lets_both_ways_through",
+        """
+        import lib.comm as comm
+
+
+        def run(x, flag):
+            if flag:
+                return comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "walrus_and_and",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            if (legacy := getattr(comm, "legacy", None)) is not None and x is not None:
+                return legacy(x)
+            return None
+        """,
+    ),
+    marked(
+        "assert_narrows",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            gather = getattr(comm, "gather", None)
+            assert gather is not None
+            return gather(x, axis=0)
+        """,
+    ),
+    marked(
+        "callable_and_getattr_in_all",
+        """
+        import lib.comm as comm
+
+        NEEDED = ("fuse", "gather", "legacy")
+        OK = all(callable(getattr(comm, name, None)) for name in NEEDED)
+
+
+        def run(x):
+            if OK:
+                comm.gather(x, 0)
+                return comm.legacy(x)
+            return x
+        """,
+    ),
+    marked(
+        "member_of_an_instance",
+        """
+        from lib.comm import Ring
+
+
+        def run(path):
+            ring = Ring(1)
+            if hasattr(ring, "checkpoint"):
+                ring.checkpoint(path)  #! DW103 checkpoint 0.2.0 raises
+            return ring
+        """,
+    ),
+    marked(
+        "constant_of_an_enum_like_class",
+        """
+        from lib.comm import Pattern
+
+
+        def run():
+            return Pattern.B  #! DW203 B 0.1.0 raises
+
+
+        def run_guarded():
+            return Pattern.C if hasattr(Pattern, "C") else None
+        """,
+    ),
+)

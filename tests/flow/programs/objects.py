@@ -1,0 +1,237 @@
+"""Instances and classes: the library's through attributes and returns, the code base's own, subclasses, patches."""
+
+from __future__ import annotations
+
+from tests.flow.marked import marked
+
+OBJECTS = (
+    marked(
+        "attribute_of_self",
+        """
+        from lib.comm import create
+
+
+        class Layer:
+            def __init__(self, g):
+                self.ws = create(1, 0)
+
+            def forward(self):
+                return self.ws.close(now=True)  #! DW203 close 0.1.0 to 0.2.0 raises; DW101 now 0.2.0.post1 raises
+
+
+        def run(g):
+            return Layer(g).forward()
+        """,
+    ),
+    marked(
+        "attribute_that_is_none_where_the_guard_fails",
+        """
+        import lib.comm as comm
+
+
+        class Layer:
+            def __init__(self):
+                self.gather = comm.gather if hasattr(comm, "gather") else None
+
+            def forward(self, x):
+                if self.gather is None:
+                    return x
+                return self.gather(x, 0)  #! DW102 axis 0.10.0 raises
+
+
+        def run(x):
+            return Layer().forward(x)
+        """,
+    ),
+    marked(
+        "class_and_static_methods",
+        """
+        import lib.comm as comm
+
+
+        class Maker:
+            @classmethod
+            def make(cls, **kwargs):
+                return cls.build(**kwargs)
+
+            @staticmethod
+            def build(**kwargs):
+                return comm.create(1, 0, **kwargs)
+
+
+        def run(g):
+            return Maker.make(group=g)  #! DW101 group 0.1.0 raises
+        """,
+    ),
+    marked(
+        "property_gives_the_library",
+        """
+        import lib.comm as comm
+
+
+        class Holder:
+            @property
+            def comm(self):
+                return comm
+
+            def call(self, x):
+                return self.comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+
+
+        def run(x):
+            return Holder().call(x)
+        """,
+    ),
+    marked(
+        "inherited_method",
+        """
+        import lib.comm as comm
+
+
+        class Base:
+            def make(self, **kwargs):
+                return comm.create(1, 0, **kwargs)
+
+
+        class Derived(Base):
+            def make(self, **kwargs):
+                return super().make(**kwargs)
+
+
+        def run(g):
+            return Derived().make(group=g)  #! DW101 group 0.1.0 raises
+        """,
+    ),
+    marked(
+        "conditional_class",
+        """
+        import lib.comm as comm
+
+        if hasattr(comm, "gather"):
+
+            class Op:
+                def call(self, x):
+                    return comm.gather(x, axis=0)
+
+        else:
+
+            class Op:
+                def call(self, x):
+                    return comm.legacy(x)
+
+
+        def run(x):
+            return Op().call(x)
+        """,
+    ),
+    marked(
+        "subclass_that_lacks_methods",
+        """
+        from lib.comm import Backend
+
+
+        class Mine(Backend):
+            def rank(self):
+                return 0
+
+            def size(self):
+                return 1
+
+
+        def run():
+            return Mine()  #! DW302 Backend 0.2.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "subclass_that_has_all",
+        """
+        from lib.comm import Backend
+
+
+        class Mine(Backend):
+            def rank(self):
+                return 0
+
+            def size(self):
+                return 1
+
+            def split(self):
+                return self
+
+
+        def run():
+            return Mine()
+        """,
+    ),
+    marked(
+        "instance_of_the_base_has_the_members_of_its_subclasses",
+        """
+        from lib.comm import create
+
+
+        def run():
+            return create(1, 0).checkpoint  #! DW203 checkpoint 0.1.0, 0.10.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "annotated_parameter",
+        """
+        from __future__ import annotations
+
+        from lib.comm import Ring
+
+
+        def use(ring: Ring | None):
+            if ring is None:
+                return None
+            return ring.checkpoint()  #! DW203 checkpoint 0.1.0, 0.10.0 raises; DW102 path 0.2.0.post1 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "unbound_method",
+        """
+        from lib.comm import Workspace
+
+
+        def run():
+            return Workspace.fits(Workspace(1), 1, 2, 3)  #! DW103 fits 0.1.0 to 0.10.0 raises
+        """,
+    ),
+    marked(
+        "assignment_patches",
+        """
+        import lib.comm as comm
+
+
+        def mine(x):
+            return x
+
+
+        def run(x):
+            comm.fuse = mine
+            return x
+        """,
+        runs=False,
+    ),
+    marked(
+        "monkeypatch_and_mock",
+        """
+        from unittest import mock
+
+        import lib.comm
+
+
+        def test_patch(monkeypatch):
+            monkeypatch.setattr("lib.comm.legacy", None)
+            monkeypatch.setattr(lib.comm, "gather", None)
+            with mock.patch("lib.comm.legacy"):  #! DW201 legacy 0.2.0.post1 to 0.10.0
+                pass
+            with mock.patch("lib.comm.legacy", create=True):
+                pass
+        """,
+        runs=False,
+    ),
+)

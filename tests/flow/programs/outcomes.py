@@ -1,0 +1,161 @@
+"""Where the exception of a drift ends: nobody takes it, a handler for something else does, or the one that is meant."""
+
+from __future__ import annotations
+
+from tests.flow.marked import marked
+
+OUTCOMES = (
+    marked(
+        "swallowed",
+        """
+        import lib.comm as comm
+
+
+        def run(g):
+            try:
+                return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@7
+            except Exception:
+                return None
+        """,
+    ),
+    marked(
+        "swallowed_in_the_caller",
+        """
+        import lib.comm as comm
+
+
+        def _make(g):
+            return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@11
+
+
+        def run(g):
+            try:
+                return _make(g)
+            except Exception as error:
+                str(error)
+                return None
+        """,
+    ),
+    marked(
+        "tried_again_without",
+        """
+        import lib.comm as comm
+
+
+        def run(g):
+            try:
+                return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 guarded@7
+            except TypeError:
+                return comm.create(1, 0)
+        """,
+    ),
+    marked(
+        "raised_again",
+        """
+        import lib.comm as comm
+
+
+        def run(g):
+            try:
+                return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+            except Exception as error:
+                raise RuntimeError("no workspace") from error
+        """,
+    ),
+    marked(
+        "handler_for_something_else",
+        """
+        import lib.comm as comm
+
+
+        def run(g):
+            try:
+                return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+            except (ValueError, KeyError):
+                return None
+        """,
+    ),
+    marked(
+        "finally_that_returns",
+        """
+        import lib.comm as comm
+
+
+        def run(g):
+            try:
+                comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent
+            finally:
+                return None
+        """,
+        runs=False,
+    ),
+    marked(
+        "finally_sees_every_way",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            try:
+                return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+            finally:
+                comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "else_runs_where_nothing_was_raised",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            try:
+                gather = comm.gather  #! DW201 gather 0.1.0 guarded@7
+            except AttributeError:
+                return comm.legacy(x)
+            else:
+                return gather(x, 0)  #! DW102 axis 0.10.0 raises
+        """,
+    ),
+    marked(
+        "broad_handler_round_nothing_but_checks",
+        """
+        try:
+            import lib.comm as comm
+
+            HAS = hasattr(comm, "gather")
+            from lib.comm import legacy  #! DW201 legacy 0.2.0.post1 to 0.10.0 guarded@6
+        except Exception:
+            HAS = False
+        """,
+    ),
+    marked(
+        "pytest_raises_expects_it",
+        """
+        import pytest
+
+        import lib.comm as comm
+
+
+        def test_old():
+            with pytest.raises(TypeError):
+                comm.create(1, 0, group=None)  #! DW101 group 0.1.0 guarded@7
+        """,
+        runs=False,
+    ),
+    marked(
+        "handler_of_a_base_class",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            try:
+                from lib.comm import legacy  #! DW201 legacy 0.2.0.post1 to 0.10.0 guarded@7
+            except (ImportError, OSError):
+                legacy = comm.fuse
+            return x
+        """,
+    ),
+)

@@ -1,0 +1,224 @@
+"""Functions of the code base between the caller and the library: pass-through, closures, lambdas, decorators."""
+
+from __future__ import annotations
+
+from tests.flow.marked import marked
+
+WRAPPERS = (
+    marked(
+        "pass_through_keywords",
+        """
+        import lib.comm as comm
+
+
+        def make(**kwargs):
+            return comm.create(1, 0, **kwargs)
+
+
+        def run(g):
+            return make(group=g)  #! DW101 group 0.1.0 raises
+
+
+        def run_without(g):
+            return make()
+        """,
+    ),
+    marked(
+        "pass_through_in_another_file",
+        """
+        from wrapper import make
+
+
+        def run(g):
+            return make(rank=0, group=g)  #! DW101 group 0.1.0 raises
+        """,
+        wrapper="""
+        import lib.comm as comm
+
+
+        def make(*args, **kwargs):
+            return comm.create(1, *args, **kwargs)
+        """,
+    ),
+    marked(
+        "private_function_is_reached_where_its_callers_are",
+        """
+        import lib.comm as comm
+
+
+        def _legacy(x):
+            return comm.legacy(x)
+
+
+        def run(x):
+            if hasattr(comm, "legacy"):
+                return _legacy(x)
+            return x
+        """,
+    ),
+    marked(
+        "public_function_is_reached_by_anyone",
+        """
+        import lib.comm as comm
+
+
+        def run_legacy(x):
+            return comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+
+
+        def run(x):
+            if hasattr(comm, "legacy"):
+                return run_legacy(x)
+            return x
+        """,
+    ),
+    marked(
+        "library_passed_as_a_parameter",
+        """
+        import lib.comm as comm
+
+
+        def _call(function, x):
+            return function(x)
+
+
+        def run(x):
+            return _call(comm.fuse, x)
+        """.replace("return function(x)", "return function(x)  #! DW102 workspace 0.1.0 to 0.10.0 raises"),
+    ),
+    marked(
+        "closure_and_lambda",
+        """
+        import lib.comm as comm
+
+        short = lambda x, ws: comm.fuse(x, ws, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
+
+
+        def run(x, ws):
+            early = True
+
+            def inner():
+                return comm.fuse(x, ws, early=early)  #! DW101 early 0.1.0 raises
+
+            return inner()
+
+
+        def run_short(x, ws):
+            return short(x, ws)
+        """,
+    ),
+    marked(
+        "decorator_of_the_code_base",
+        """
+        import functools
+
+        import lib.comm as comm
+
+
+        def logged(function):
+            @functools.wraps(function)
+            def wrapper(*args, **kwargs):
+                return function(*args, **kwargs)
+
+            return wrapper
+
+
+        @logged
+        def run(x, ws):
+            return comm.fuse(x, ws, early=True)  #! DW101 early 0.1.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "recursion_ends",
+        """
+        import lib.comm as comm
+
+
+        def run(x, ws):
+            return _down(x, ws, 3)
+
+
+        def _down(x, ws, left):
+            if left:
+                return _down(x, ws, left - 1)
+            return _across(x, ws, left)
+
+
+        def _across(x, ws, left):
+            if left:
+                return _down(x, ws, left)
+            return comm.fuse(x, ws, early=True)  #! DW101 early 0.1.0 raises
+        """,
+    ),
+    marked(
+        "files_that_import_each_other",
+        """
+        import other
+
+
+        def fused(x, ws):
+            return other.call(x, ws)
+
+
+        def run(x, ws):
+            return fused(x, ws)
+        """,
+        other="""
+        import lib.comm as comm
+
+
+        def call(x, ws):
+            import main
+
+            assert main.fused
+            return comm.fuse(x, ws, early=True)  #! DW101 early 0.1.0 raises
+        """,
+    ),
+    marked(
+        "function_given_to_somebody_unknown",
+        """
+        import lib.comm as comm
+        import registry
+
+
+        def run(x):
+            registry.register(comm.fuse)  #? `lib.comm.fuse` is passed to a function that cannot be followed
+            return x
+        """,
+        runs=False,
+    ),
+    marked(
+        "result_of_a_wrapper_is_an_instance",
+        """
+        import lib.comm as comm
+
+
+        def _make():
+            return comm.create(1, 0)
+
+
+        def run():
+            return _make().close(now=True)
+        """.replace("now=True)", "now=True)  #! DW203 close 0.1.0 to 0.2.0 raises; DW101 now 0.2.0.post1 raises"),
+    ),
+    marked(
+        "global_set_lazily_by_a_function",
+        """
+        _create = None
+
+
+        def _load():
+            global _create
+            if _create is None:
+                from lib.comm import create
+
+                _create = create
+
+
+        def run(g):
+            _load()
+            return _create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+        """,
+    ),
+)
