@@ -71,7 +71,7 @@ def by_hand(function: Callable[..., Any], taken: frozenset[str], x: object) -> N
     function(**{name: value for name, value in kwargs.items() if name in taken})
 
 
-def best(call: Callable[[], None], number: int = 40_000, repeat: int = 9) -> float:
+def best(call: Callable[[], None], number: int = 40_000, repeat: int = 15) -> float:
     return min(timeit.repeat(call, number=number, repeat=repeat)) / number
 
 

@@ -81,7 +81,7 @@ OWN, ADAPTED, MISSING = "own", "adapted", "missing"
 
 @dataclass
 class Binding:
-    """A function bound: what to call, on what evidence, and what was dropped so far."""
+    """A function bound: what to call, on what evidence, and what becomes of each argument the build does not take."""
 
     name: str
     state: str
@@ -90,9 +90,9 @@ class Binding:
     target: Callable[..., Any] | None
     shape: Shape | None
     why: str
-    lacks: tuple[str, ...] = ()
+    lacks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Parameters of the newest release that this build does not take, each with its rules in words."""
     drift: tuple[str, ...] = ()
-    dropped: dict[str, int] = field(default_factory=dict)
 
     def takes(self, parameter: str) -> bool:
         """Whether the installed function is known to take this parameter."""
@@ -137,12 +137,14 @@ def _bound(
     else:
         shape = shared([recorded for _, recorded in record.shapes])
         evidence, why = COMMON, f"{live}, and the release is not known; what all releases take is used"
-    lacks = tuple(p.name for p in record.reference.parameters if p.name not in shape.names)
-    if shape.any_keyword:
-        lacks = ()
     rules = tuple(rule for rule in record.rules if rule.applies_to(release))
+    settler = _Settler(record, installed.described, shape, rules, conditions)
+    lacks = {
+        p.name: tuple(f"{rule.action}: {rule.because}" for rule in settler.rules.get(p.name, ()))
+        for p in record.reference.parameters
+        if p.name not in shape.names and not shape.any_keyword
+    }
     binding = Binding(record.name, ADAPTED, evidence, target, target, shape, why, lacks, drift)
-    settler = _Settler(record, installed.described, shape, rules, conditions, binding.dropped)
     if evidence != COMMON and shape.covers(record.reference) and not settler.unusable:
         binding.state = OWN
     elif defaults is not None and not shape.any_positional and not shape.any_keyword:
@@ -163,7 +165,7 @@ def _missing(record: Record, installed: Installed, why: str) -> Binding:
 
 
 class _Settler:
-    """Decides about single arguments of one bound function, and counts what it dropped."""
+    """Decides about single arguments of one bound function."""
 
     def __init__(
         self,
@@ -172,13 +174,11 @@ class _Settler:
         shape: Shape,
         rules: Sequence[Rule],
         conditions: Mapping[str, Condition],
-        dropped: dict[str, int],
     ) -> None:
         self.record = record
         self.release = release
         self.shape = shape
         self.conditions = conditions
-        self.dropped = dropped
         self.warned: set[str] = set()
         self.rules: dict[str, tuple[Rule, ...]] = {}
         self.unusable: dict[str, tuple[Rule, ...]] = {}
@@ -202,7 +202,6 @@ class _Settler:
         if action == WARN and parameter not in self.warned:
             self.warned.add(parameter)
             logger.warning("%s: %s was left out for %s: %s", self.record.name, parameter, self.release, because)
-        self.dropped[parameter] = self.dropped.get(parameter, 0) + 1
 
     def check_usable(self, parameter: str, value: Any, others: Mapping[str, Any]) -> None:
         """Raise when the build has the parameter but cannot use this value."""
@@ -260,7 +259,9 @@ def _direct_wrapper(
     for name in names:
         others = "{" + ", ".join(f"{o!r}: {o}" for o in settler.others(name) if o in names) + "}"
         if name not in shape.names:
-            body += [f"if {name} is not _omitted:", f"    _settler.settle({name!r}, {name}, {others})"]
+            harmless = _harmless(name, settler.rules.get(name, ()), {other: other for other in names}, space)
+            test = f"{name} is not _omitted" + (f" and not ({' or '.join(harmless)})" if harmless else "")
+            body += [f"if {test}:", f"    _settler.settle({name!r}, {name}, {others})"]
         elif name in settler.unusable:
             body.append(f"_settler.check_usable({name!r}, {name}, {others})")
     passed = [p.name if p.kind != KEYWORD_ONLY else f"{p.name}={p.name}" for p in shape.parameters]
@@ -269,6 +270,34 @@ def _direct_wrapper(
     exec(compile(source, f"<adapter of {record.name}>", "exec"), space)  # noqa: S102 - of identifiers alone, see above
     wrapper: Callable[..., Any] = space["_wrapper"]
     return _dress(wrapper, record, target)
+
+
+def _harmless(name: str, rules: Sequence[Rule], others: Mapping[str, str], space: dict[str, Any]) -> list[str]:
+    """Tests, as source, for the plain values that may be dropped without a word: most calls end with one of them.
+
+    `others` says how the source gets at another argument. The tests stand for the drop rules that come first, and no
+    other: what is not plain is left to the settler.
+    """
+    tests: list[str] = []
+    for rule in rules:
+        if rule.action != DROP:
+            break
+        if rule.condition is not None or rule.equals is None or not all(other in others for other, _ in rule.given):
+            continue
+        beside = [_is_same(others[other], wanted, space) for other, wanted in rule.given]
+        tests += [" and ".join([_is_same(name, wanted, space), *beside]) for wanted in rule.equals]
+    return tests
+
+
+def _is_same(source: str, wanted: Any, space: dict[str, Any]) -> str:
+    """`rules.same` as source; a number of another type than the wanted one is left to the settler."""
+    constant = f"_value{len(space)}"
+    space[constant] = wanted
+    if wanted is None or isinstance(wanted, bool):
+        return f"{source} is {constant}"
+    kind = f"_kind{len(space)}"
+    space[kind] = type(wanted)
+    return f"{source}.__class__ is {kind} and {source} == {constant}"
 
 
 def _general_wrapper(record: Record, target: Callable[..., Any], shape: Shape, settler: _Settler) -> Callable[..., Any]:
@@ -303,7 +332,36 @@ def _general_wrapper(record: Record, target: Callable[..., Any], shape: Shape, s
             raise settler.missing(kwargs)
         return target(*[kwargs.pop(name) for name in first if name in kwargs], **kwargs)
 
-    return _dress(wrapper, record, target)
+    return _dress(_with_short_cut(record, target, shape, settler, wrapper), record, target)
+
+
+def _with_short_cut(
+    record: Record, target: Callable[..., Any], shape: Shape, settler: _Settler, wrapper: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A wrapper that carries out the usual call itself: all by keyword, and what the build lacks with harmless values.
+
+    Compiled from parameter names alone, as `_direct_wrapper`. Everything else is left to the wrapper given.
+    """
+    lacking = [name for name in (p.name for p in record.reference.parameters) if name not in shape.names]
+    names = [*lacking, *shape.names]
+    plain = all(name.isidentifier() and not keyword.iskeyword(name) for name in names)
+    if not plain or settler.unusable or shape.any_keyword or any(p.kind == POSITIONAL_ONLY for p in shape.parameters):
+        return wrapper
+    args, kwargs = _fresh("args", names), _fresh("kwargs", names)
+    space: dict[str, Any] = {"_omitted": OMITTED, "_target": target, "_wrapper": wrapper, "_accepted": shape.names}
+    others = {name: f"{kwargs}.get({name!r})" for name in shape.names} | {name: name for name in lacking}
+    tests = [args, f"not _accepted.issuperset({kwargs})", *(f"{name!r} not in {kwargs}" for name in shape.required)]
+    for name in lacking:
+        harmless = [f"{name} is _omitted", *_harmless(name, settler.rules.get(name, ()), others, space)]
+        tests.append(f"not ({' or '.join(harmless)})")
+    heads = [f"*{args}", *(f"{name}=_omitted" for name in lacking), f"**{kwargs}"]
+    body = [f"if {' or '.join(tests)}:"]
+    body += [f"    if {name} is not _omitted: {kwargs}[{name!r}] = {name}" for name in lacking]
+    body += [f"    return _wrapper(*{args}, **{kwargs})", f"return _target(**{kwargs})"]
+    source = f"def _short_cut({', '.join(heads)}):\n" + "\n".join(f"    {line}" for line in body)
+    exec(compile(source, f"<adapter of {record.name}>", "exec"), space)  # noqa: S102 - of identifiers alone, see above
+    short_cut: Callable[..., Any] = space["_short_cut"]
+    return short_cut
 
 
 def _dress(wrapper: Callable[..., Any], record: Record, target: Callable[..., Any] | None) -> Callable[..., Any]:

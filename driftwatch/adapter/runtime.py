@@ -57,9 +57,8 @@ class Adapter:
                 "state": b.state,
                 "evidence": b.evidence,
                 "why": b.why,
-                "lacks": list(b.lacks),
+                "lacks": {parameter: list(words) for parameter, words in b.lacks.items()},
                 "drift": list(b.drift),
-                "dropped": dict(b.dropped),
             }
             for name, b in self.bindings.items()
         }
@@ -124,7 +123,7 @@ def as_table(report: Mapping[str, Any]) -> str:
     lines += [f"  note: {note}" for note in found["notes"]]
     rows: list[tuple[str, ...]] = [("function", "state", "evidence", "not taken by this build")]
     for name, f in report["functions"].items():
-        lacks = ", ".join(f"{p} (dropped {f['dropped'][p]}x)" if p in f["dropped"] else p for p in f["lacks"])
+        lacks = ", ".join(f["lacks"])
         rows.append((name, f["state"], f["evidence"], f["why"] if f["state"] == MISSING else lacks or "-"))
     lines += ["", *_columns(rows)]
     lines += [f"  drift in {n}: {d}" for n, f in report["functions"].items() for d in f["drift"]]
