@@ -3,11 +3,13 @@
     python benchmarks/snapshots.py FOLDER        collect every release whose sources lie in FOLDER/<version>/
     python benchmarks/snapshots.py --fetch       fetch every release from the package index, into an empty cache
 
-Both compare what they make with the shipped snapshots, and time how long these take to load.
+Both compare what they make with the shipped snapshots, and time how long these take to load. Seconds of one machine say
+little about another, so the time that Python's own parser needs for the same distinct files stands beside them.
 """
 
 from __future__ import annotations
 
+import ast
 import resource
 import sys
 import tempfile
@@ -52,28 +54,56 @@ def main(folder: Path | None, fetch: bool, target: str) -> None:
             print(f"fetched         {traffic.bytes / 1e6:8.1f} MB in {traffic.requests} requests")
 
 
+class _Watched:
+    """A source tree that remembers what was read from it."""
+
+    def __init__(self, tree: SourceTree) -> None:
+        self._tree = tree
+        self.sources: list[bytes] = []
+
+    def read(self, path: str) -> bytes | None:
+        source = self._tree.read(path)
+        if source is not None:
+            self.sources.append(source)
+        return source
+
+    def names(self, path: str) -> tuple[str, ...]:
+        return self._tree.names(path)
+
+
 def _versions(folder: Path) -> list[str]:
     return sorted((p.name for p in folder.iterdir() if p.is_dir() and p.name[:1].isdigit()), key=Version)
 
 
 def _measure(releases: Iterator[tuple[str, SourceTree]], module: str, known: dict[str, str]) -> None:
     reader = Reader()
+    parsed: dict[bytes, float] = {}
     spent = wall = 0.0
     symbols = made = 0
     different: list[str] = []
     for version, tree in releases:
         if version not in known:
             continue
+        watched = _Watched(tree)
         clock, began = time.process_time(), time.perf_counter()
-        snapshot = collect(tree, module, version, reader)
+        snapshot = collect(watched, module, version, reader)
         spent += time.process_time() - clock
         wall += time.perf_counter() - began
         symbols += len(snapshot.symbols)
+        for source in watched.sources:
+            if source not in parsed:
+                clock = time.process_time()
+                ast.parse(source)
+                parsed[source] = time.process_time() - clock
         made += 1
         if store.digest(snapshot) != known[version]:
             different.append(version)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
     print(f"collect         {spent:8.1f} CPU s, {wall:.1f} s, for {made} releases, {symbols} symbols")
+    reference = sum(parsed.values())
+    size = sum(map(len, parsed)) / 1e6
+    print(f"ast.parse       {reference:8.1f} CPU s for the {len(parsed)} distinct files, {size:.1f} MB of them")
+    print(f"ratio           {spent / reference:8.1f}")
     print(f"peak memory     {peak:8.0f} MB")
     print(f"unlike shipped  {', '.join(different) or 'none'}")
 

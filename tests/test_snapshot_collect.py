@@ -217,6 +217,43 @@ class TestClasses:
         assert symbol(kiln, "kiln.shelf:Forwarding.weigh").binding is Binding.INSTANCE
         assert symbol(kiln, "kiln.shelf:Anything").open
 
+    def test_an_enumeration_that_makes_its_values_shows_none(self, tmp_path: Path) -> None:
+        source = (
+            "import enum\nclass E(enum.IntEnum):\n    def __new__(cls, value, text):\n"
+            "        return int.__new__(cls, value)\n    A = 1, 'a'\n"
+        )
+        assert symbol(collected(tmp_path, __init__=source), "pkg:E.A").value is None
+
+    def test_a_metaclass_that_is_called_decides(self, tmp_path: Path) -> None:
+        found = collected(
+            tmp_path,
+            __init__="class Meta(type):\n    def __call__(cls, *a, **k): ...\nclass Quiet(type):\n    x = 1\n"
+            "class A(metaclass=Meta):\n    def __init__(self, a): ...\nclass B(A): ...\n"
+            "class C(metaclass=Quiet):\n    def __init__(self, a): ...\n",
+        )
+        assert symbol(found, "pkg:A").signature is None
+        assert symbol(found, "pkg:B").signature is None
+        assert parameters(found, "pkg:C") == ["a"]
+
+    def test_a_decorator_that_may_make_a_constructor_leaves_it_unknown(self, tmp_path: Path) -> None:
+        found = collected(tmp_path, __init__="import attrs\n@attrs.define\nclass A:\n    x: int\n    y: int = 1\n")
+        assert symbol(found, "pkg:A").signature is None
+
+    def test_a_function_that_a_class_decorates_is_an_instance_of_it(self, tmp_path: Path) -> None:
+        found = collected(tmp_path, __init__="class Op:\n    def __init__(self, f): ...\n@Op\ndef f(a): ...\n")
+        assert symbol(found, "pkg:f").kind is SymbolKind.ATTRIBUTE
+
+    def test_slots_are_members_of_the_class(self, tmp_path: Path) -> None:
+        source = "class A:\n    __slots__ = ('x', 'y')\n    def __init__(self):\n        self.x = 1\n"
+        found = collected(tmp_path, __init__=source)
+        assert symbol(found, "pkg:A.x").binding is None
+        assert symbol(found, "pkg:A.y").binding is None
+
+    def test_private_parameters_have_the_names_python_gives_them(self, tmp_path: Path) -> None:
+        found = collected(tmp_path, __init__="class _A:\n    def m(self, __x, __y__): ...\ndef f(__x): ...\n")
+        assert parameters(found, "pkg:_A.m") == ["_A__x", "__y__"]
+        assert parameters(found, "pkg:f") == ["__x"]
+
     def test_members_are_there_under_every_name_of_the_class(self, kiln: Snapshot) -> None:
         assert symbol(kiln, "kiln:Clay.soak").definition == Ref("kiln.clay", "Clay.soak")
         assert symbol(kiln, "kiln:Clay.soften").definition == Ref("kiln.clay", "Clay.soak")
@@ -238,6 +275,34 @@ class TestConditions:
             "    raise ImportError('no stone') from error\n"
         )
         assert symbol(collected(tmp_path, __init__=source, other="def thing(a): ...\n"), "pkg:thing").requires == ()
+
+    def test_what_type_checkers_are_told_says_what_an_open_module_answers(self, tmp_path: Path) -> None:
+        found = collected(
+            tmp_path,
+            __init__="from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .other import thing\n"
+            "__all__ = ['thing', 'made_up']\ndef __getattr__(name):\n    return look_somewhere(name)\n",
+            other="def thing(a): ...\n",
+        )
+        assert symbol(found, "pkg").open
+        assert parameters(found, "pkg:thing") == ["a"]
+        assert symbol(found, "pkg:made_up").kind is SymbolKind.ATTRIBUTE
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "globals()['x'] = 1\n",
+            "globals().update(x=1)\n",
+            "import sys\nfor name in ('a', 'b'):\n    setattr(sys.modules[__name__], name, 1)\n",
+            "import sys\nsys.modules[__name__] = object()\n",
+        ],
+    )
+    def test_names_that_are_put_in_without_being_written_open_the_module(self, tmp_path: Path, source: str) -> None:
+        assert symbol(collected(tmp_path, __init__=source), "pkg").open
+
+    def test_a_module_that_is_compiled_is_there(self, tmp_path: Path) -> None:
+        (tmp_path / "pkg").mkdir()
+        (tmp_path / "pkg" / "_fast.cpython-311-x86_64-linux-gnu.so").touch()
+        assert symbol(collected(tmp_path, __init__=""), "pkg._fast").open
 
     def test_both_branches_of_a_condition_bind(self, tmp_path: Path) -> None:
         found = collected(

@@ -81,6 +81,15 @@ SHAPES = {
                 return getattr(importlib.import_module(where, __name__), name)
             raise AttributeError(name)
     """,
+    "wrapped": """
+        import importlib
+        from types import MappingProxyType
+        _WHERE = MappingProxyType({"a": ".part", "b": ".part"})
+        def __getattr__(name):
+            if (where := _WHERE.get(name)) is None:
+                raise AttributeError(name)
+            return getattr(importlib.import_module(where, __name__), name)
+    """,
     "match": """
         def __getattr__(name):
             match name:

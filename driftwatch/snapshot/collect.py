@@ -15,10 +15,7 @@ from driftwatch.snapshot.describe import Descriptions, is_dunder
 from driftwatch.snapshot.library import Foreign, Found, Library, ModuleFound
 from driftwatch.snapshot.model import Ref, Snapshot, Symbol, SymbolKind
 from driftwatch.snapshot.reader import Reader
-from driftwatch.snapshot.source_facts import (
-    ModuleFacts,
-    ValueFacts,
-)
+from driftwatch.snapshot.source_facts import ModuleFacts, ValueFacts
 from driftwatch.snapshot.tree import SourceTree
 
 
@@ -44,6 +41,9 @@ class _Collecting:
             facts = self._library.module(path)
             if facts is not None:
                 self._module(facts)
+            for compiled in self._library.compiled_under(path):
+                ref = Ref(compiled, "")
+                self._symbols[ref] = Symbol(ref, SymbolKind.MODULE, open=True)
         for symbol in self._descriptions.all():
             self._symbols.setdefault(symbol.ref, symbol)
         return dict(sorted(self._symbols.items()))

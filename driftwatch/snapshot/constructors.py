@@ -18,7 +18,7 @@ from driftwatch.snapshot.decorators import (
     literal,
     without_first,
 )
-from driftwatch.snapshot.library import Definition, Foreign, Library
+from driftwatch.snapshot.library import Definition, Foreign, Found, Library
 from driftwatch.snapshot.model import Parameter, ParameterKind, Signature
 from driftwatch.snapshot.source_facts import (
     Bound,
@@ -43,8 +43,40 @@ def dotted(found: Foreign) -> str:
     return ".".join(part for part in found.ref if part)
 
 
+def ordinary_metaclass(library: Library, found: Found | None, *special: str) -> bool:
+    """Whether a class's metaclass, if it names one, leaves classes as they are as far as these special methods go."""
+    facts = found.bound.facts if isinstance(found, Definition) else None
+    if not isinstance(facts, ClassFacts) or facts.metaclass is None or facts.metaclass in ORDINARY_METACLASSES:
+        return True
+    metaclass = library.resolve(facts.metaclass) if library.owns(facts.metaclass) else None
+    if not isinstance(metaclass, Definition) or not isinstance(metaclass.bound.facts, ClassFacts):
+        return False
+    for base in library.lineage(metaclass):
+        if isinstance(base, Definition) and isinstance(base.bound.facts, ClassFacts):
+            if any(name in base.bound.facts.body for name in special):
+                return False
+        elif not isinstance(base, Foreign) or dotted(base) not in ORDINARY_METACLASSES:
+            return False
+    return True
+
+
 def is_enumeration(library: Library, owner: Definition) -> bool:
     return any(isinstance(f, Foreign) and dotted(f) in ENUMERATIONS for f in library.lineage(owner))
+
+
+def makes_own_values(library: Library, owner: Definition) -> bool:
+    """Whether an enumeration turns what is written beside a member into another value."""
+    makers = (_class(f) for f in library.lineage(owner) if isinstance(f, Definition))
+    return is_enumeration(library, owner) and any(m is not None and "__new__" in m.body for m in makers)
+
+
+def slots(facts: ClassFacts) -> set[str]:
+    """The names in a class's ``__slots__``, where it lists them."""
+    bound = facts.body.get("__slots__")
+    if bound is None or not isinstance(bound.facts, ValueFacts) or bound.facts.text is None:
+        return set()
+    single = literal(bound.facts.text)
+    return {single} if single is not None else set(_strings(bound.facts.text))
 
 
 def constructor(library: Library, owner: Definition) -> Signature | None:
@@ -52,7 +84,7 @@ def constructor(library: Library, owner: Definition) -> Signature | None:
     facts = _class(owner)
     if facts is None or any(isinstance(rival, ClassFacts) for rival in owner.bound.rivals):
         return None
-    if facts.metaclass is not None and facts.metaclass not in ORDINARY_METACLASSES:
+    if any(not ordinary_metaclass(library, found, "__call__") for found in library.lineage(owner)):
         return None
     if is_enumeration(library, owner):
         return Signature((Parameter("value", _EITHER),))
@@ -78,8 +110,6 @@ def _own(library: Library, found: Definition, called: Definition) -> tuple[bool,
     facts = _class(found)
     if facts is None:
         return True, None
-    if facts.metaclass is not None and facts.metaclass not in ORDINARY_METACLASSES:
-        return True, None
     dataclass = is_dataclass(facts.decorators)
     if dataclass is not None and "__init__" not in facts.body and keyword_flag(dataclass, "init") is not False:
         parameters = fields(library, found)
@@ -87,13 +117,15 @@ def _own(library: Library, found: Definition, called: Definition) -> tuple[bool,
     if any(isinstance(b, Foreign) and dotted(b) in NAMED_TUPLES for b in library.bases(found)):
         if "__new__" not in facts.body:
             return True, Signature(tuple(_tuple_fields(facts)))
-    for name in ("__init__", "__new__"):
-        bound = facts.body.get(name)
-        if bound is not None and not (name == "__init__" and _passes_all(bound) and "__new__" in facts.body):
-            return True, _from_function(bound)
-    foreign = [d for d in facts.decorators if last_name(d.path) not in TRANSPARENT_ON_CLASSES]
-    if foreign and any(isinstance(b.facts, ValueFacts) and b.facts.annotation for b in facts.body.values()):
-        # A decorator that is not known may make a constructor of the fields (attrs and its like).
+    makers = [facts.body[name] for name in ("__init__", "__new__") if name in facts.body]
+    deciding = [bound for bound in makers if not _passes_all(bound)] or makers
+    if deciding:
+        signatures = [_from_function(bound) for bound in deciding]
+        # Both are given the same arguments; where they want different ones, no signature says what fits.
+        same = all(s is not None and s.parameters == signatures[0].parameters for s in signatures if signatures[0])
+        return True, signatures[0] if same else None
+    if any(last_name(d.path) not in TRANSPARENT_ON_CLASSES for d in facts.decorators):
+        # It may make a constructor of the fields (attrs and its like).
         return True, None
     return False, None
 
@@ -174,7 +206,7 @@ def _own_fields(facts: ClassFacts, keyword_only: bool) -> Iterator[tuple[str, Pa
 
 
 def field_options(call: DecoratorFacts | None) -> dict[str, str]:
-    if call is None or last_name(call.path) != "field":
+    if call is None or call.path not in ("dataclasses.field", "pydantic.dataclasses.field"):
         return {}
     return {"": "", **{a.name: a.value.text for a in call.arguments if a.name is not None}}
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable
 from driftwatch.snapshot.model import Binding, Deprecation, Parameter
 from driftwatch.snapshot.source_facts import DecoratorFacts, FunctionFacts
 
-PROPERTIES = frozenset({"property", "cached_property", "abstractproperty", "lazy_property", "classproperty"})
 ABSTRACT = frozenset({"abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"})
 CONTEXT_MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
 COMPILERS = frozenset({"jit", "njit", "kernel", "function"})
@@ -37,7 +36,8 @@ def last_name(path: str) -> str:
 
 
 def is_property(function: FunctionFacts) -> bool:
-    return any(last_name(d.path) in PROPERTIES for d in function.decorators)
+    """By name, whoever provides it: ``cached_property``, ``hybrid_property``, ``classproperty`` read as attributes."""
+    return any(last_name(d.path).lower().endswith("property") for d in function.decorators)
 
 
 def is_abstract(function: FunctionFacts) -> bool:

@@ -15,7 +15,6 @@ from driftwatch.snapshot.codec import alias_of
 from driftwatch.snapshot.library import Definition, Foreign, Library, ModuleFound
 from driftwatch.snapshot.model import Binding, Parameter, Ref, Signature, Symbol, SymbolKind
 from driftwatch.snapshot.source_facts import (
-    Bound,
     CallArgument,
     ClassFacts,
     DecoratorFacts,
@@ -45,6 +44,8 @@ PROTOCOL_METHODS = frozenset(
 LONGEST_CONSTANT = 120
 """A constant of more source text than this is a table; its content is not recorded."""
 
+_REMAKING = ("__new__", "__init__", "__prepare__", "__getattr__", "__getattribute__")
+"""What a metaclass defines that gives its classes names which are not in their bodies."""
 _BUILTIN_GENERICS = {"typing.Tuple": "tuple", "typing.List": "list", "typing.Dict": "dict", "typing.Set": "set"}
 _NAMED_TUPLE_CALLS = frozenset({"collections.namedtuple", "typing.NamedTuple", "typing_extensions.NamedTuple"})
 
@@ -119,14 +120,14 @@ class Descriptions:
                 deprecated=deprecated,
                 requires=requires,
             )
-        if decorators.makes_foreign_callable(facts, self._library.owns):
+        if decorators.makes_foreign_callable(facts, self._library.owns) or any(map(self._is_class, facts.decorators)):
             return Symbol(found.ref, SymbolKind.ATTRIBUTE, requires=requires)
         name = found.ref.qualname.rpartition(".")[2]
         binding = decorators.binding_of(name, facts) if owner is not None else None
         return Symbol(
             found.ref,
             SymbolKind.FUNCTION,
-            signature=self._signature(found.bound, facts, binding, returns_ref),
+            signature=self._signature(found, facts, binding, returns_ref),
             binding=binding,
             abstract=owner is not None and decorators.is_abstract(facts),
             deprecated=deprecated,
@@ -134,17 +135,27 @@ class Descriptions:
         )
 
     def _signature(
-        self, bound: Bound, facts: FunctionFacts, binding: Binding | None, returns_ref: Ref | None
+        self, found: Definition, facts: FunctionFacts, binding: Binding | None, returns_ref: Ref | None
     ) -> Signature | None:
         parameters = _seen(facts, binding)
-        for rival in bound.rivals:
+        for rival in found.bound.rivals:
             if isinstance(rival, FunctionFacts) and not _accepts_alike(_seen(rival, binding), parameters):
                 return None
         extra = set(decorators.accepted_keywords(facts))
         for decorator in facts.decorators:
             extra |= self._added_keywords(decorator)
         extra -= {p.name for p in parameters}
+        inside = found.ref.qualname.split(".")[:-1]
+        if inside and any(p.name.startswith("__") for p in parameters):
+            parameters = tuple(replace(p, name=mangled(p.name, inside[-1])) for p in parameters)
         return Signature(parameters, facts.returns, returns_ref, tuple(sorted(extra)))
+
+    def _is_class(self, decorator: DecoratorFacts) -> bool:
+        """Whether a decorator is a class of the library, so that an instance of it takes the function's place."""
+        if not self._library.owns(decorator.path):
+            return False
+        found = self._library.resolve(decorator.path)
+        return isinstance(found, Definition) and isinstance(found.bound.facts, ClassFacts)
 
     def _added_keywords(self, decorator: DecoratorFacts) -> set[str]:
         """The keywords that a decorator of the library itself takes out of a call."""
@@ -184,7 +195,7 @@ class Descriptions:
     def _class(self, found: Definition, facts: ClassFacts, requires: tuple[str, ...]) -> Iterator[Symbol]:
         init = facts.body.get("__init__")
         warns = init.facts.warns if init is not None and isinstance(init.facts, FunctionFacts) else None
-        strange = facts.metaclass is not None and facts.metaclass not in constructors.ORDINARY_METACLASSES
+        strange = not constructors.ordinary_metaclass(self._library, found, *_REMAKING)
         rivals = any(not isinstance(rival, ValueFacts) for rival in found.bound.rivals)
         delegated = self._delegated(facts)
         yield Symbol(
@@ -198,12 +209,16 @@ class Descriptions:
         )
         for name in facts.body:
             yield from self._member(found, facts, name)
+        slots = constructors.slots(facts) - facts.body.keys()
+        for name in sorted(slots):
+            if not name.startswith("__"):
+                yield Symbol(found.ref.member(name), SymbolKind.ATTRIBUTE, annotation=facts.instance.get(name))
         for name, annotation in facts.instance.items():
-            if name not in facts.body and not name.startswith("__"):
+            if name not in facts.body and name not in slots and not name.startswith("__"):
                 yield Symbol(
                     found.ref.member(name), SymbolKind.ATTRIBUTE, binding=Binding.INSTANCE, annotation=annotation
                 )
-        for name in sorted((delegated or set()) - facts.body.keys() - facts.instance.keys()):
+        for name in sorted((delegated or set()) - facts.body.keys() - facts.instance.keys() - slots):
             yield Symbol(found.ref.member(name), SymbolKind.ATTRIBUTE, binding=Binding.INSTANCE)
 
     def _delegated(self, facts: ClassFacts) -> set[str] | None:
@@ -313,6 +328,8 @@ class Descriptions:
             for b in self._library.bases(owner)
         ):
             return replace(symbol, value=None)
+        if constructors.makes_own_values(self._library, owner):
+            symbol = replace(symbol, value=None)
         dataclass = decorators.is_dataclass(owner.bound.facts.decorators)
         special = decorators.last_name(facts.annotation_path or "")
         if dataclass is not None and not facts.class_variable:
@@ -347,6 +364,12 @@ def _seen(facts: FunctionFacts, binding: Binding | None) -> tuple[Parameter, ...
     if binding in (Binding.INSTANCE, Binding.CLASS):
         return decorators.without_first(facts.parameters)
     return facts.parameters
+
+
+def mangled(name: str, owner: str) -> str:
+    """A name as Python keeps it when it is written inside a class."""
+    private = name.startswith("__") and not name.endswith("__")
+    return f"_{owner.lstrip('_')}{name}" if private and owner.strip("_") else name
 
 
 def _accepts_alike(a: tuple[Parameter, ...], b: tuple[Parameter, ...]) -> bool:

@@ -16,14 +16,18 @@ from dataclasses import dataclass, field
 
 from driftwatch.snapshot.source_facts import LazyTarget
 
+_WRAPPERS = frozenset({"set", "frozenset", "tuple", "list", "sorted", "dict", "MappingProxyType", "OrderedDict"})
+"""Calls that give a container with what they are given in it."""
+
 Names = frozenset[str] | None
 """The names a piece of code is reached for; None when it is any."""
 
 
 @dataclass(frozen=True, slots=True)
 class LazyNames:
-    """What a module-level ``__getattr__`` answers."""
+    """What a module-level ``__getattr__`` answers; `there` says whether there is one."""
 
+    there: bool = False
     targets: Mapping[str, tuple[LazyTarget, ...]] = field(default_factory=dict)
     open: bool = False
 
@@ -37,10 +41,10 @@ def lazy_names(tree: ast.Module, module: str, is_package: bool) -> LazyNames:
         return LazyNames()
     arguments = [*function.args.posonlyargs, *function.args.args]
     if len(arguments) != 1:
-        return LazyNames(open=True)
+        return LazyNames(there=True, open=True)
     reading = _Reading(arguments[0].arg, module, is_package, _constants(tree))
     reading.block(function.body, None, {})
-    return LazyNames({name: tuple(found) for name, found in reading.targets.items()}, reading.open)
+    return LazyNames(True, {name: tuple(found) for name, found in reading.targets.items()}, reading.open)
 
 
 def _constants(tree: ast.Module) -> dict[str, ast.expr]:
@@ -217,8 +221,8 @@ class _Reading:
         if isinstance(expression, ast.Call):
             if isinstance(expression.func, ast.Attribute) and expression.func.attr == "keys":
                 return self._listed(expression.func.value)
-            called = expression.func.id if isinstance(expression.func, ast.Name) else None
-            if called in ("set", "frozenset", "tuple", "list", "sorted", "dict") and len(expression.args) == 1:
+            called = _called(expression)
+            if called in _WRAPPERS and len(expression.args) == 1:
                 return self._listed(expression.args[0])
             if called == "dict" and not expression.args and all(k.arg for k in expression.keywords):
                 return frozenset(k.arg for k in expression.keywords if k.arg)
@@ -279,9 +283,7 @@ class _Reading:
             for target in self._imported(expression):
                 yield f"{target.module}.{target.name}" if target.name else target.module
         elif isinstance(expression, ast.Call) and expression.args:
-            called = expression.func.attr if isinstance(expression.func, ast.Attribute) else None
-            called = expression.func.id if isinstance(expression.func, ast.Name) else called
-            if called in ("import_module", "__import__"):
+            if _called(expression) in ("import_module", "__import__"):
                 text = self._text(expression.args[0], name, local)
                 if text:
                     yield self._absolute(text)
@@ -338,7 +340,7 @@ class _Reading:
                     return value
         elif isinstance(table, ast.BinOp):
             return self._held(table.right, name) or self._held(table.left, name)
-        elif isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id == "dict":
+        elif isinstance(table, ast.Call) and _called(table) in _WRAPPERS:
             given = [k.value for k in table.keywords if k.arg == name]
             return given[0] if given else self._held(table.args[0], name) if table.args else None
         return None
@@ -377,6 +379,13 @@ def _through(expression: ast.AST, local: Mapping[str, ast.AST]) -> ast.AST:
             break
         expression = local[expression.id]
     return expression
+
+
+def _called(call: ast.Call) -> str | None:
+    """The last part of the name of what is called."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else None
 
 
 def _string(expression: ast.expr) -> Names:

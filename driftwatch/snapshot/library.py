@@ -64,6 +64,7 @@ class Library:
         self._modules: dict[str, ModuleFacts | None] = {}
         self._names: dict[str, tuple[str, ...]] = {}
         self._packages: dict[str, frozenset[str]] = {}
+        self._lineages: dict[Ref, tuple[Found | None, ...]] = {}
 
     # -- files ---------------------------------------------------------------------------------------------------
 
@@ -104,18 +105,29 @@ class Library:
         )
 
     def modules_under(self, root: str) -> Iterator[str]:
-        """The module and every module below it, in order."""
+        """The module and every module below it that has a source, in order."""
         yield root
-        folder = root.replace(".", "/")
-        for name in self._entries(folder):
-            stem = name.removesuffix(".py")
-            if name == "__init__.py" or not stem.isidentifier() or stem == "__main__":
-                continue
-            if name.endswith(".py"):
-                if "__init__.py" not in self._entries(f"{folder}/{stem}"):
-                    yield f"{root}.{stem}"
-            elif "__init__.py" in self._entries(f"{folder}/{name}"):
+        for name in self._below(root):
+            if "__init__.py" in self._entries(f"{root}.{name}".replace(".", "/")):
                 yield from self.modules_under(f"{root}.{name}")
+            elif self.exists(f"{root}.{name}"):
+                yield f"{root}.{name}"
+
+    def compiled_under(self, root: str) -> Iterator[str]:
+        """The compiled modules directly in a package: they are there, and nothing is known of them."""
+        for name in self._below(root):
+            if not self.exists(f"{root}.{name}"):
+                yield f"{root}.{name}"
+
+    def _below(self, package: str) -> Iterator[str]:
+        stems: dict[str, None] = {}
+        for name in self._entries(package.replace(".", "/")):
+            stem, _, suffix = name.partition(".")
+            compiled = suffix.rpartition(".")[2] in ("so", "pyd")
+            if stem.isidentifier() and stem not in ("__init__", "__main__") and (suffix in ("", "py") or compiled):
+                if compiled or suffix == "py" or "__init__.py" in self._entries(f"{package}.{stem}".replace(".", "/")):
+                    stems[stem] = None
+        return iter(stems)
 
     def owns(self, path: str) -> bool:
         return path == self.top or path.startswith(self.top + ".")
@@ -233,6 +245,12 @@ class Library:
 
         None stands for a base that is an expression nobody can name.
         """
+        found = self._lineages.get(owner.ref)
+        if found is None:
+            found = self._lineages[owner.ref] = self._lineage(owner)
+        return found
+
+    def _lineage(self, owner: Definition) -> tuple[Found | None, ...]:
         definitions = {str(owner.ref): owner}
 
         def bases(key: str) -> list[str]:

@@ -14,7 +14,7 @@ import logging
 import re
 import tokenize
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import Any
@@ -25,7 +25,7 @@ from driftwatch.errors import SnapshotError
 from driftwatch.snapshot import scope
 from driftwatch.snapshot.decorators import literal
 from driftwatch.snapshot.instance_attributes import Delegate, attributes_given_outside, instance_attributes
-from driftwatch.snapshot.lazy_names import lazy_names
+from driftwatch.snapshot.lazy_names import LazyNames, lazy_names
 from driftwatch.snapshot.model import Parameter, ParameterKind
 from driftwatch.snapshot.source_facts import (
     Bound,
@@ -35,6 +35,7 @@ from driftwatch.snapshot.source_facts import (
     Facts,
     FunctionFacts,
     ImportFacts,
+    LazyTarget,
     ModuleFacts,
     NamedExpression,
     ValueFacts,
@@ -155,6 +156,8 @@ class _ModuleReading:
 
     def facts(self) -> ModuleFacts:
         path = self._module.path
+        bound = self._scope(self._tree.body, self._module)
+        exported = self._exported()
         lazy = lazy_names(self._tree, path, self._is_package)
         stars = tuple(
             self._imported_from(s, "")
@@ -164,13 +167,31 @@ class _ModuleReading:
         return ModuleFacts(
             name=path,
             is_package=self._is_package,
-            bound=self._scope(self._tree.body, self._module),
+            bound=bound,
             stars=stars,
-            exported=self._exported(),
-            lazy=lazy.targets,
-            open=lazy.open,
+            exported=exported,
+            lazy=self._lazy(lazy, bound, exported or ()) if lazy.there else {},
+            open=lazy.open or scope.binds_freely(self._tree.body),
             imports=tuple(dict.fromkeys(self._required_imports())),
         )
+
+    def _lazy(
+        self, lazy: LazyNames, bound: Mapping[str, Bound], exported: Iterable[str]
+    ) -> dict[str, tuple[LazyTarget, ...]]:
+        """What ``__getattr__`` is seen to answer, and what the file says elsewhere that it does.
+
+        A name in ``__all__`` that nothing binds can only come from there. Where it answers names that cannot be
+        listed, imports made for type checkers say which they are.
+        """
+        targets = dict(lazy.targets)
+        targets.update({name: () for name in exported if name not in bound and name not in targets})
+        for statement in scope.imports_for_type_checkers(self._tree.body):
+            for alias in statement.names:
+                name = alias.asname or alias.name
+                if name not in bound and (name in targets or lazy.open):
+                    place = LazyTarget(self._imported_from(statement, ""), alias.name)
+                    targets[name] = (*targets.get(name, ()), place)
+        return targets
 
     # -- names ---------------------------------------------------------------------------------------------------
 
@@ -251,7 +272,8 @@ class _ModuleReading:
         obj = self._objects.get(id(node))
         decorators = tuple(self._decorators(node.decorator_list, owner))
         if isinstance(obj, griffe.Function):
-            parameters = tuple(_parameter(p) for p in obj.parameters)
+            optional = _optional(node.args)
+            parameters = tuple(_parameter(p, p.name.lstrip("*") in optional) for p in obj.parameters)
             returns = obj.returns
         else:
             parameters = ()
@@ -318,13 +340,20 @@ class _ModuleReading:
         return NamedExpression(str(expression), _path_of(named))
 
 
-def _parameter(parameter: griffe.Parameter) -> Parameter:
-    kind = _KINDS[parameter.kind or griffe.ParameterKind.positional_or_keyword]
-    variadic = kind in (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
+def _optional(arguments: ast.arguments) -> set[str]:
+    """The parameters that have a default, whatever it is."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults = len(arguments.defaults)
+    found = {a.arg for a in positional[len(positional) - defaults :]} if defaults else set()
+    return found | {a.arg for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None}
+
+
+def _parameter(parameter: griffe.Parameter, optional: bool) -> Parameter:
     return Parameter(
         name=parameter.name.lstrip("*"),
-        kind=kind,
-        default=None if variadic or parameter.default is None else str(parameter.default),
+        kind=_KINDS[parameter.kind or griffe.ParameterKind.positional_or_keyword],
+        # A default that cannot be written down is one all the same.
+        default=(str(parameter.default) if parameter.default is not None else "...") if optional else None,
         annotation=None if parameter.annotation is None else str(parameter.annotation),
     )
 

@@ -86,6 +86,34 @@ def running(body: Sequence[ast.stmt], condition: Condition | None = None) -> Ite
             yield from running(block, inner)
 
 
+def imports_for_type_checkers(body: Sequence[ast.stmt]) -> Iterator[ast.ImportFrom]:
+    """The ``from`` imports that only type checkers see."""
+    for statement in body:
+        if isinstance(statement, ast.If) and decided(statement.test) is False:
+            yield from (inner for inner in statement.body if isinstance(inner, ast.ImportFrom))
+
+
+def binds_freely(body: Sequence[ast.stmt]) -> bool:
+    """Whether code puts names into its module that are not written in it: through ``globals()``, ``sys.modules``."""
+    for statement, _ in running(body):
+        if isinstance(statement, ast.Assign):
+            written = [t.value for t in statement.targets if isinstance(t, ast.Subscript)]
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            call = statement.value
+            written = [call.func.value] if isinstance(call.func, ast.Attribute) and call.func.attr == "update" else []
+            if isinstance(call.func, ast.Name) and call.func.id == "setattr":
+                written = [a.value for a in call.args[:1] if isinstance(a, ast.Subscript)]
+        else:
+            continue
+        for place in written:
+            if isinstance(place, ast.Call) and isinstance(place.func, ast.Name):
+                if place.func.id in ("globals", "locals", "vars"):
+                    return True
+            elif isinstance(place, ast.Attribute) and place.attr == "modules":
+                return True
+    return False
+
+
 def imports_in(guard: Guard) -> Iterator[ast.Import | ast.ImportFrom]:
     """The imports a guard protects."""
     for statement, condition in running(guard.body):
@@ -160,6 +188,12 @@ def decided(test: ast.expr) -> bool | None:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = decided(test.operand)
         return None if inner is None else not inner
+    if isinstance(test, ast.BoolOp):
+        parts = [decided(value) for value in test.values]
+        absorbing = isinstance(test.op, ast.Or)
+        if absorbing in parts:
+            return absorbing
+        return None if None in parts else not absorbing
     if isinstance(test, ast.Constant):
         return bool(test.value)
     if isinstance(test, ast.Name | ast.Attribute):

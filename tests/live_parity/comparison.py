@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from driftwatch.snapshot.lineage import linearized
 from driftwatch.snapshot.model import Binding, Ref, Signature, Snapshot, Symbol, SymbolKind
+from driftwatch.snapshot.standard_bases import standard_members
 
 Live = Mapping[str, Any]
 
@@ -168,20 +170,19 @@ def _literal(text: str) -> object:
 
 
 def _lineage(snapshot: Snapshot, symbol: Symbol) -> tuple[list[Ref], bool]:
-    """The class and its bases within the library, and whether there is no other base."""
-    order, closed, queue = [symbol.ref], True, list(symbol.bases)
-    while queue:
-        base = queue.pop(0)
-        if ":" not in base:
-            closed = closed and base.partition(".")[0] in ("abc", "enum", "typing", "builtins", "object")
-            continue
-        found = snapshot.symbols.get(Ref.parse(base))
-        if found is None:
-            closed = False
-        elif found.ref not in order:
-            order.append(found.ref)
-            queue.extend(found.bases)
-    return order, closed
+    """The class and its bases within the library in lookup order, and whether there is no other base."""
+    strange = False
+
+    def bases(ref: Ref) -> list[Ref]:
+        nonlocal strange
+        found = snapshot.symbols.get(ref)
+        strange = strange or found is None or found.open
+        own = found.bases if found is not None else ()
+        strange = strange or any(":" not in base and standard_members(base) is None for base in own)
+        return [Ref.parse(base) for base in own if ":" in base]
+
+    order = list(linearized(symbol.ref, bases))
+    return order, not strange
 
 
 def _is_machinery(name: str, symbol: Symbol) -> bool:
