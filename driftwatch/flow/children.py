@@ -20,6 +20,10 @@ _TRIVIA = (
     cst.Dot,
     cst.LeftParen,
     cst.RightParen,
+    cst.LeftSquareBracket,
+    cst.RightSquareBracket,
+    cst.LeftCurlyBrace,
+    cst.RightCurlyBrace,
     cst.AssignEqual,
     cst.Semicolon,
 )
@@ -27,6 +31,11 @@ _PASSED_OVER = ("whitespace", "leading_lines", "lines_after", "header", "footer"
 
 
 _IN_SOURCE_ORDER: dict[type[cst.CSTNode], tuple[str, ...]] = {
+    cst.Arg: ("keyword", "value"),
+    cst.ExceptHandler: ("type", "name", "body"),
+    cst.ExceptStarHandler: ("type", "name", "body"),
+    cst.MatchCase: ("pattern", "guard", "body"),
+    cst.With: ("items", "body"),
     cst.IfExp: ("body", "test", "orelse"),
     cst.FunctionDef: ("decorators", "name", "type_parameters", "params", "returns", "body"),
     cst.ClassDef: ("decorators", "name", "type_parameters", "bases", "keywords", "body"),

@@ -52,7 +52,7 @@ def _pair(module: cst.Module, text: str) -> dict[cst.CSTNode, Span]:
         return {}
     concrete: dict[str, list[tuple[cst.CSTNode, str]]] = {kind: [] for kind in _NAMERS}
     for node in walk(module, skip=(cst.FormattedString, cst.TemplatedString)):
-        kind = _KINDS.get(type(node))
+        kind = PAIRED.get(type(node))
         if kind is not None:
             concrete[kind].extend(_CONCRETE[kind](node))
     abstract: dict[str, list[tuple[Span, str]]] = {kind: [] for kind in _NAMERS}
@@ -161,7 +161,7 @@ _CONCRETE: dict[str, Callable[[cst.CSTNode], Named]] = {
     "subscript": _subscript,
 }
 _NAMERS = tuple(_CONCRETE)
-_KINDS: dict[type[cst.CSTNode], str] = {
+PAIRED: dict[type[cst.CSTNode], str] = {
     cst.Call: "call",
     cst.Attribute: "attribute",
     cst.ImportAlias: "alias",
