@@ -26,7 +26,7 @@ FILES = (
     "textwrap.py",
     "tokenize.py",
 )
-"""Real code of many styles; each knows decorators, comprehensions, starred arguments or formatted strings of its own."""
+"""Real code of many styles, with decorators, comprehensions, starred arguments and formatted strings."""
 
 
 def provided(module: cst.Module) -> dict[cst.CSTNode, positions.Span]:
