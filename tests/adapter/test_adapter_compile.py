@@ -77,7 +77,10 @@ def test_whole_graph_without_recompiles(op: Any) -> None:
 
 @pytest.mark.slow
 def test_inductor(op: Any) -> None:
-    compiled = torch.compile(op.__call__, fullgraph=True)
+    def layer(x: Any, residual: Any, weight: Any) -> Any:
+        return op(x, residual, weight)
+
+    compiled = torch.compile(layer, fullgraph=True)
     x, residual, weight = tensors(9)
     for got, want in zip(compiled(x, residual, weight), op(x, residual, weight), strict=True):
         assert torch.equal(got, want)

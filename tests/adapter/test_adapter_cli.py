@@ -1,0 +1,69 @@
+"""``driftwatch adapter``: what it prints, writes and exits with; and the self-test's exit status under torchrun."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def driftwatch(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "driftwatch", "adapter", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+def test_write_then_check(tmp_path: Path, adapter_file: Path) -> None:
+    made = driftwatch("write", "-o", "fi.py", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert (tmp_path / "fi.py").read_bytes() == adapter_file.read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["fi.py"]
+    checked = driftwatch("check", "fi.py", cwd=tmp_path)
+    assert (checked.returncode, checked.stdout) == (0, "fi.py: current\n")
+    with (tmp_path / "fi.py").open("a") as file:
+        file.write("# mine\n")
+    checked = driftwatch("check", "fi.py", cwd=tmp_path)
+    assert (checked.returncode, checked.stdout) == (1, "fi.py: it was edited after it was made, or damaged\n")
+
+
+def test_a_part(tmp_path: Path) -> None:
+    arguments = ("--against", "flashinfer-python>=0.6.8,<0.7", "--functions", "allreduce_fusion", "-o", "fi.py")
+    assert driftwatch("write", *arguments, cwd=tmp_path).returncode == 0
+    assert driftwatch("check", "fi.py", cwd=tmp_path).returncode == 0
+    text = (tmp_path / "fi.py").read_text()
+    assert "flashinfer-python 0.6.8 to 0.6.18.post1" in text
+    assert "trtllm_allreduce_fusion: Callable" not in text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", "none.py"),
+        ("write", "--against", "newest"),
+        ("write", "--functions", "nothing"),
+        ("write", "--colour"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    done = driftwatch(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("fused", "status"), [("auto", 0), ("require", 1), ("off", 0)])
+def test_the_self_test(fused: str, status: int, adapter_file: Path) -> None:
+    pytest.importorskip("torch")
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", str(adapter_file)]
+    more = ["--json", "--fused", fused, "--hidden", "64", "--tokens", "0", "3", "--timeout", "30"]
+    done = subprocess.run([*command, *more], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == status, done.stderr[-2000:]
+    outcome = json.loads(done.stdout)
+    assert bool(outcome["problems"]) == bool(status)
+    if status:
+        assert "FusedUnavailable" in outcome["problems"][0]
+    else:
+        assert {case["path"] for case in outcome["cases"]} == {"reference"}
