@@ -16,6 +16,7 @@ USAGE, INTERRUPTED = 2, 130
 
 _COMMANDS = {
     "scan": "driftwatch.cli.scan",
+    "matrix": "driftwatch.cli.matrix",
     "history": "driftwatch.cli.api",
     "diff": "driftwatch.cli.api",
     "snapshot": "driftwatch.cli.snapshot",

@@ -20,6 +20,7 @@ FORMATS: Mapping[str, str] = {
     "sarif": "driftwatch.report.sarif",
     "markdown": "driftwatch.report.markdown",
     "junit": "driftwatch.report.junit",
+    "html": "driftwatch.report.html",
     "matrix": "driftwatch.report.matrix",
 }
 """Every format's name on the command line, and its module."""

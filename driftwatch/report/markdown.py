@@ -2,8 +2,8 @@
 
 Enters: a report. Leaves: text that begins with a marker by which a comment can be found again, says first with which
 releases the code works, then lists what breaks, each with its source folded away. It never grows past what a comment
-may have: what does not fit is counted. Text of the scanned code is code or escaped: no markup, link, mention or reference
-in it has an effect.
+may have: what does not fit is counted. Text of the scanned code is code or escaped: no markup, link, mention or
+reference in it has an effect.
 """
 
 from __future__ import annotations

@@ -229,6 +229,8 @@ def _in_words(timeline: Timeline, row: Row) -> list[Line | Hanging]:
         releases = where(row.states, state)
         if releases:
             lines.append(Hanging((Span(f"  {label:<14}", GLYPHS[state][1]),), (Span(ranges(timeline, releases)),)))
+    if row.worst is State.UNREACHED:
+        return [*lines, (Span("  not used here", "dim"),)]
     works = where(row.states, State.WORKS, State.CAUTION)
     said = Span(ranges(timeline, works)) if works else Span("none", "dim")
     return [*lines, Hanging((Span(f"  {'works with':<14}", "good"),), (said,))]

@@ -1,9 +1,9 @@
 """SARIF 2.1.0, for code scanning: rules with their help, places, the way of a value, fingerprints.
 
 Enters: a report. Leaves: one run, valid against the published schema, the same bytes for the same input. A finding
-keeps its fingerprint when lines move, so that a service can follow it. What is suppressed is left out, since services open an
-alert for all that is listed. Every text of the scanned code is made safe: nothing in it can become a link or act on a
-terminal.
+keeps its fingerprint when lines move, so that a service can follow it. What is suppressed is left out, since services
+open an alert for all that is listed. Every text of the scanned code is made safe: nothing in it can become a link or
+act on a terminal.
 """
 
 from __future__ import annotations

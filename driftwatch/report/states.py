@@ -185,11 +185,18 @@ def _row(
 ) -> Row:
     states = [State.WORKS if reached.mask >> index & 1 else State.UNREACHED for index in range(len(timeline))]
     for finding in findings:
-        for releases, state in ((finding.releases, _state(finding)), (finding.beyond, _state_beyond(finding))):
-            for index in releases.indices():
-                states[index] = max(states[index], state)
+        states = list(map(max, states, finding_states(finding, len(timeline))))
     label = f"{report.shown(location.path)}:{location.line}"
     return Row(label, tuple(states), symbol, location, kind, tuple(findings))
+
+
+def finding_states(finding: Finding, length: int) -> States:
+    """What a finding makes of each release; not reached where it says nothing."""
+    states = [State.UNREACHED] * length
+    for releases, state in ((finding.releases, _state(finding)), (finding.beyond, _state_beyond(finding))):
+        for index in releases.indices():
+            states[index] = state
+    return tuple(states)
 
 
 def _state(finding: Finding) -> State:

@@ -1,0 +1,89 @@
+"""``driftwatch matrix``: several code bases against the releases of a library, in one picture."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
+from driftwatch.cli.options import config_option, history_of, output_option, targets_of
+from driftwatch.cli.output import say
+from driftwatch.cli.progress import activity
+from driftwatch.cli.scan import report_of, resolve, title
+from driftwatch.errors import InputError
+
+FORMATS = ("text", "html", "json")
+
+
+@click.command(
+    "matrix",
+    epilog="""\b
+Examples:
+  driftwatch matrix pypi:sglang==0.5.12 pypi:sglang==0.5.13     two releases of a code base
+  driftwatch matrix src ../other --against '>=0.6.0'            two folders
+  driftwatch matrix pypi:vllm==0.33.0 . --format html=matrix.html
+
+\b
+Each code base is a row, each release of the library a column. It is no check: findings do not change
+the exit status, which is 0, or 2 for a usage, configuration or input error.""",
+)
+@click.argument("inputs", nargs=-1, required=True, metavar="(PATH | pypi:NAME==VERSION)...")
+@click.option("--against", multiple=True, metavar="SPEC", help="The releases to check; default: all known.")
+@formats_option(FORMATS)
+@output_option
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; default: one per processor.")
+@config_option
+def matrix_command(
+    inputs: tuple[str, ...],
+    against: tuple[str, ...],
+    wanted: tuple[Wanted, ...],
+    output: Path | None,
+    jobs: int | None,
+    config_file: Path | None,
+) -> int:
+    """Show which code base works with which release of a library.
+
+    Every input is a code base of its own: a folder, a file, or a release from the package index.
+    """
+    from driftwatch.report import html, matrix
+    from driftwatch.report.options import RenderOptions
+    from driftwatch.report.styled import Look, look
+    from driftwatch.scan import ScanRequest, Watched, scan
+    from driftwatch.snapshot.cache import cache_root
+
+    settled = settle(wanted, output, FORMATS[0])
+    reports = []
+    with activity("looking") as shown:
+        for text in inputs:
+            paths, config = resolve((text,), config_file, shown)
+            shown.title(f"analysing {title((text,))}")
+            result = scan(
+                ScanRequest(
+                    paths=paths,
+                    targets=tuple(Watched(history_of(target), target.data) for target in targets_of(config)),
+                    config=config,
+                    against=against or ("all",),
+                    jobs=jobs or os.cpu_count() or 1,
+                    cache=cache_root(),
+                    progress=shown.step,
+                )
+            )
+            if not result.files:
+                raise InputError(f"there is no Python file in {text!r}")
+            reports.append(report_of(result, title((text,))))
+    rendered = []
+    for each in settled:
+        if each.name == "html":
+            rendered.append(html.render_many(reports, RenderOptions()))
+        elif each.name == "json":
+            rendered.append(matrix.render_json(reports))
+        else:
+            rendered.append(matrix.render_many(reports, Look() if each.file is not None else look(sys.stdout)))
+    deliver(settled, rendered)
+    for each in settled:
+        if each.file is not None:
+            say(f"{each.file}: {len(reports)} code bases")
+    return 0

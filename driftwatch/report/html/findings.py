@@ -1,0 +1,156 @@
+"""Findings as HTML: a card each, with what breaks, where, what the program does about it, its source and its trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from driftwatch.findings import Finding, Severity
+from driftwatch.flow.uses import Outcome
+from driftwatch.releases import Timeline
+from driftwatch.report.html.markup import Child, Markup, join, tag, ticked
+from driftwatch.report.html.source import source
+from driftwatch.report.html.tracks import CLASSES, track
+from driftwatch.report.model import Report, TargetReport
+from driftwatch.report.phrases import newer, outcome, position, ranges
+from driftwatch.report.states import Row, State, finding_states
+from driftwatch.rules import rule
+
+_ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+
+
+def cards(report: Report, target: TargetReport, base: int, number: int) -> Iterator[Markup]:
+    """The cards of one library, in sections: errors, warnings, notes, and what another release would cost."""
+    found = [finding for finding in report.findings if finding.distribution == target.distribution]
+    sections: list[tuple[str, str, list[Finding]]] = [
+        ("errors", "What breaks", [f for f in found if f.severity is Severity.ERROR]),
+        ("warnings", "Warnings", [f for f in found if f.severity is Severity.WARNING]),
+        ("notes", "Notes", [f for f in found if f.severity is Severity.NOTE and f.releases]),
+        ("beyond", "What an upgrade or a downgrade would break", [f for f in found if f.severity is Severity.NOTE]),
+    ]
+    sections[3][2][:] = [f for f in sections[3][2] if not f.releases]
+    sections[3][2].sort(key=lambda f: not newer(target.checked, f.beyond))
+    sections[0][2].sort(key=lambda f: f.outcome is not Outcome.SILENT)
+    for name, title, chosen in sections:
+        if chosen:
+            shown = [_card(report, target, finding, base, number) for finding in chosen]
+            yield tag(
+                "section",
+                tag("h3", title, " ", tag("small", len(chosen))),
+                shown,
+                class_=f"cards {name}",
+                data_group=True,
+            )
+
+
+def link(finding: Finding, base: int, state: State) -> Markup:
+    """A line that leads to a finding's card."""
+    return tag(
+        "a",
+        badge(state),
+        tag("b", finding.code),
+        " ",
+        ticked(finding.message),
+        href=f"#{anchor(finding, base)}",
+        class_="to-finding",
+    )
+
+
+def anchor(finding: Finding, base: int) -> str:
+    return f"f{base}-{finding.fingerprint}"
+
+
+def badge(state: State) -> Markup:
+    """A state as a small sign, told apart by its shape."""
+    return tag("i", class_=f"badge {CLASSES[state]}", aria_hidden="true")
+
+
+def _card(report: Report, target: TargetReport, finding: Finding, base: int, number: int) -> Markup:
+    timeline = target.timeline
+    states = finding_states(finding, len(timeline))
+    worst = max(states)
+    silent = finding.outcome is Outcome.SILENT
+    known = rule(finding.code)
+    head = tag(
+        "summary",
+        badge(worst),
+        tag(
+            "span",
+            tag(
+                "span", tag("b", finding.code), " ", finding.name, class_="rule", title=known.summary if known else None
+            ),
+            tag("span", "silent", class_="chip silent") if silent else None,
+            tag("span", _severity(finding), class_=f"chip {finding.severity.value}"),
+            tag("span", position(report, finding), class_="place"),
+            class_="meta",
+        ),
+        tag("span", ticked(finding.message), class_="message"),
+    )
+    body: list[Child] = [
+        track(timeline, states, target.checked, number),
+        tag("dl", _facts(report, timeline, finding)),
+        list(source(report, finding)),
+        _trace(report, finding),
+    ]
+    return tag(
+        "details",
+        head,
+        tag("div", body, class_="body"),
+        class_=f"finding {CLASSES[worst]}",
+        id=anchor(finding, base),
+        open=finding.severity is not Severity.NOTE,
+        data_text=_searched(report, finding),
+        data_states="".join(str(int(state)) for state in states),
+        data_library=number,
+    )
+
+
+def _severity(finding: Finding) -> str:
+    return finding.severity.value if finding.releases else "outside the range"
+
+
+def _facts(report: Report, timeline: Timeline, finding: Finding) -> Iterator[Markup]:
+    if finding.releases:
+        yield _fact("in", ranges(timeline, finding.releases))
+    if finding.beyond:
+        yield _fact("outside the checked range", ranges(timeline, finding.beyond))
+    said = outcome(finding, report.source, report.shown)
+    if said is not None:
+        yield _fact("then", said)
+    if finding.hint:
+        yield _fact("help", finding.hint)
+
+
+def _fact(label: str, words: str) -> Markup:
+    return tag("div", tag("dt", label), tag("dd", ticked(words)))
+
+
+def _trace(report: Report, finding: Finding) -> Markup | None:
+    if not finding.trace:
+        return None
+    steps = [
+        tag("li", tag("code", f"{report.shown(step.path)}:{step.line}"), " ", ticked(step.note))
+        for step in finding.trace
+    ]
+    steps.append(tag("li", tag("code", position(report, finding)), " ", "arrives here"))
+    return tag("details", tag("summary", "the way it took"), tag("ol", steps), class_="trace")
+
+
+def _searched(report: Report, finding: Finding) -> str:
+    parts = (
+        finding.code,
+        finding.name,
+        finding.symbol,
+        finding.parameter or "",
+        finding.message,
+        finding.severity.value,
+    )
+    return " ".join((*parts, position(report, finding), finding.outcome.value if finding.outcome else ""))
+
+
+def links(rows: Sequence[Row], base: int) -> Markup | None:
+    """Lines to the findings of some rows."""
+    found = dict.fromkeys(finding for row in rows for finding in row.findings)
+    if not found:
+        return None
+    items = [tag("li", link(each, base, max(finding_states(each, len(rows[0].states))))) for each in found]
+    return tag("ul", join(items), class_="links")

@@ -1,0 +1,375 @@
+"""The page as a whole: verdict, matrix, findings, signatures, and the policy that lets nothing else in.
+
+Enters: the reports of one or several code bases. Leaves: one HTML document that needs nothing beside it. Its policy
+names the hashes of its one style sheet and its one script, so that a browser runs and loads nothing else, whatever the
+scanned code was called. Without scripts it is all there; the script filters, finds and points.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+
+from driftwatch import __version__
+from driftwatch.findings import Finding, Severity
+from driftwatch.releases import ReleaseSet
+from driftwatch.report.html.findings import badge, cards, links
+from driftwatch.report.html.markup import Child, Markup, breakable, join, tag, ticked
+from driftwatch.report.html.symbols import symbols
+from driftwatch.report.html.tracks import CLASSES, rules, scale, track
+from driftwatch.report.matrix import distributions
+from driftwatch.report.model import Report, TargetReport
+from driftwatch.report.phrases import count, newer, ranges, requirement
+from driftwatch.report.states import (
+    WORDS,
+    Row,
+    State,
+    short_names,
+    site_rows,
+    symbol_rows,
+    where,
+    whole_row,
+)
+
+_ASSETS = files("driftwatch.report.html")
+_LEGEND = (State.WORKS, State.CAUTION, State.DEGRADED, State.BREAKS, State.SILENT, State.UNREACHED)
+
+
+def document(reports: Sequence[Report], *, unresolved: bool = False) -> str:
+    """The page for these code bases."""
+    names = distributions(reports) or tuple(target.distribution for target in reports[0].targets[:1])
+    targets = [reports[0].target(name) for name in names]
+    style = _ASSETS.joinpath("page.css").read_text(encoding="utf-8")
+    style += rules([len(target.timeline) for target in targets], [target.timeline for target in targets])
+    script = _ASSETS.joinpath("page.js").read_text(encoding="utf-8")
+    title = reports[0].title if len(reports) == 1 else count(len(reports), "code base")
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("title", f"{title} · driftwatch"),
+        tag("style", Markup(style)),
+    )
+    body = tag("body", _body(reports, names, title, unresolved), tag("script", Markup(script)))
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _policy(style: str, script: str) -> str:
+    def digest(content: str) -> str:
+        return base64.b64encode(hashlib.sha256(content.encode("utf-8")).digest()).decode("ascii")
+
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest(style)}'; script-src 'sha256-{digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _body(reports: Sequence[Report], names: Sequence[str], title: str, unresolved: bool) -> Iterator[Markup]:
+    yield tag("a", "Skip to the matrix", href="#matrix", class_="skip")
+    yield tag(
+        "header",
+        tag("span", tag("b", "drift"), "watch", class_="brand"),
+        tag(
+            "nav",
+            tag("a", "Matrix", href="#matrix"),
+            tag("a", "Findings", href="#findings"),
+            tag("a", "Signatures", href="#signatures"),
+            aria_label="Sections",
+        ),
+        tag("button", "Theme", type="button", id="theme", title="light or dark (t)", hidden=True),
+        tag("button", "Keys", type="button", id="keys", title="keyboard (?)", hidden=True),
+        class_="top",
+    )
+    main: list[Child] = [list(_verdict(reports, names, title)), _controls(reports, names)]
+    main.append(tag("section", [_matrix(reports, n, i) for i, n in enumerate(names)], id="matrix", aria_label="Matrix"))
+    main.append(tag("section", _findings(reports, names), id="findings"))
+    main.append(tag("section", _signatures(reports, names), id="signatures"))
+    main.append(_unseen(reports, unresolved))
+    yield tag("main", main)
+    yield tag("footer", f"driftwatch {__version__}. Nothing of the scanned code was run to make this page.")
+    yield tag("output", id="tip", hidden=True)
+    yield _help()
+
+
+# -- verdict -------------------------------------------------------------------------------------------------------
+
+
+def _verdict(reports: Sequence[Report], names: Sequence[str], title: str) -> Iterator[Markup]:
+    several = len(reports) > 1
+    counts = [report.counts for report in reports]
+    silent = sum(c.silent for c in counts)
+    said = [
+        count(sum(c.errors for c in counts), "error") + (f", {silent} silent" if silent else ""),
+        count(sum(c.warnings for c in counts), "warning"),
+        count(sum(c.notes for c in counts), "note"),
+        f"{count(sum(c.files for c in counts), 'file')}, {sum(c.analysed for c in counts)} analysed",
+    ]
+    unresolved = sum(c.unresolved for c in counts)
+    if unresolved:
+        said.append(count(unresolved, "unresolved call"))
+    yield tag("h1", title or "This code base")
+    yield tag("p", " · ".join(said), class_="lead")
+    if several:
+        return
+    report = reports[0]
+    for name in names:
+        target = report.target(name)
+        if not target.uses:
+            yield tag("p", tag("code", target.module), " is not used here.", class_="lead")
+            continue
+        yield from _standing(report, target)
+
+
+def _standing(report: Report, target: TargetReport) -> Iterator[Markup]:
+    timeline = target.timeline
+    yield tag(
+        "p",
+        "against ",
+        tag("b", target.distribution),
+        f": checked {ranges(timeline, target.checked)} of {len(timeline)} known ",
+        tag("small", f"({target.origin})"),
+        class_="against",
+    )
+    tiles = [
+        _tile(State.WORKS, "works with", target.compatible - target.degraded, target),
+        _tile(State.DEGRADED, "degraded with", target.degraded, target),
+        _tile(State.BREAKS, "breaks with", target.broken, target),
+    ]
+    yield tag("div", tiles, class_="tiles")
+    if target.broken and target.compatible:
+        errors = sum(f.severity is Severity.ERROR and f.distribution == target.distribution for f in report.findings)
+        mend = f", or mend the {count(errors, 'error')} below" if errors else ""
+        yield tag("p", tag("b", "Way out: "), "require ", tag("code", requirement(target)), mend, class_="way-out")
+    beyond = report.beyond(target.distribution)
+    later = newer(target.checked, beyond)
+    for label, releases in (("An upgrade", later), ("A downgrade", beyond - later)):
+        if releases:
+            yield tag("p", tag("b", f"{label} "), f"breaks with {ranges(timeline, releases)}", class_="way-out")
+
+
+def _tile(state: State, label: str, releases: ReleaseSet, target: TargetReport) -> Markup:
+    return tag(
+        "div",
+        tag("span", badge(state), label, class_="label"),
+        tag("span", tag("b", len(releases)), f" of {len(target.checked)}", class_="number"),
+        tag("span", target.timeline.describe(releases), class_="which"),
+        class_=f"tile {CLASSES[state] if releases else 'none'}",
+    )
+
+
+# -- controls ------------------------------------------------------------------------------------------------------
+
+
+def _controls(reports: Sequence[Report], names: Sequence[str]) -> Markup:
+    chips = [
+        tag(
+            "button",
+            badge(state),
+            WORDS[state].partition(",")[0] if state is not State.CAUTION else "warning",
+            type="button",
+            class_="state",
+            data_state=int(state),
+            aria_pressed="false",
+        )
+        for state in reversed(_LEGEND[:-1])
+    ]
+    groups = [
+        tag(
+            "optgroup",
+            [
+                tag("option", version, value=f"{number}:{index}")
+                for index, version in reversed(list(enumerate(reports[0].target(name).timeline.versions)))
+            ],
+            label=name,
+        )
+        for number, name in enumerate(names)
+    ]
+    return tag(
+        "div",
+        tag(
+            "input",
+            type="search",
+            id="search",
+            placeholder="Filter by symbol, file, rule …",
+            aria_label="Filter by symbol, file or rule",
+            autocomplete="off",
+            spellcheck="false",
+        ),
+        tag(
+            "select",
+            tag("option", "any release", value=""),
+            groups,
+            id="release",
+            aria_label="Only with this release",
+        ),
+        tag("span", chips, class_="chips", role="group", aria_label="Only these states"),
+        tag("output", id="shown", aria_live="polite"),
+        class_="controls",
+        id="controls",
+        hidden=True,
+    )
+
+
+# -- matrix --------------------------------------------------------------------------------------------------------
+
+
+def _matrix(reports: Sequence[Report], name: str, number: int) -> Markup:
+    first = reports[0].target(name)
+    rows: list[Markup] = []
+    for base, report in enumerate(reports):
+        target = report.target(name)
+        places = site_rows(report, target)
+        whole = whole_row(report.title or "the whole code base", places, len(target.timeline))
+        inner = list(_symbol_folds(report, target, places, base, number))
+        if len(reports) == 1:
+            rows.append(tag("div", _head(whole, whole.label, "", target, number, "div"), class_="row whole"))
+            rows += inner
+        else:
+            said = _in_short(target, whole)
+            head = _head(whole, whole.label, said, target, number, "summary")
+            inside = tag("div", inner or tag("p", "not used here", class_="empty"), class_="inside")
+            rows.append(tag("details", head, inside, class_="row base", data_text=f"{whole.label} {said}"))
+    head = tag(
+        "div",
+        tag("span", tag("b", name), tag("small", f"{len(first.timeline)} releases"), class_="name"),
+        tag("span", scale(first.timeline, first.checked, number), class_="scale"),
+        class_="row-head matrix-head",
+    )
+    legend = [tag("li", badge(state), WORDS[state]) for state in _LEGEND]
+    return tag(
+        "section",
+        tag("h2", "What works where"),
+        tag("ul", legend, class_="legend"),
+        tag("div", head, rows, class_="grid"),
+        class_="library",
+        data_library=number,
+    )
+
+
+def _symbol_folds(
+    report: Report, target: TargetReport, places: Sequence[Row], base: int, number: int
+) -> Iterator[Markup]:
+    rows = symbol_rows(places)
+    short = short_names((row.symbol for row in rows), target.module)
+
+    def urgency(row: Row) -> tuple[int, int, str]:
+        """Trouble within the checked range first, then trouble elsewhere."""
+        here = max((state for i, state in enumerate(row.states) if target.checked.mask >> i & 1), default=0)
+        problems = where(row.states, State.BREAKS, State.SILENT)
+        return (-int(here) if here >= State.DEGRADED else 0, -len(problems), short[row.symbol])
+
+    for row in sorted(rows, key=urgency):
+        sites = [place for place in places if place.symbol == row.symbol]
+        parts: list[Child] = [_site(site, target, number) for site in sites]
+        parts.append(links(sites, base))
+        said = count(len(sites), "place")
+        yield tag(
+            "details",
+            _head(row, short[row.symbol], said, target, number, "summary"),
+            tag("div", parts, class_="inside"),
+            class_="row symbol",
+            data_text=" ".join([row.symbol, *(site.label for site in sites), *(f.code for f in row.findings)]),
+        )
+
+
+def _head(row: Row, label: str, small: str, target: TargetReport, number: int, element: str) -> Markup:
+    return tag(
+        element,
+        tag("span", tag("code", breakable(label)), tag("small", small) if small else None, class_="name"),
+        track(target.timeline, row.states, target.checked, number),
+        class_="row-head",
+    )
+
+
+def _site(site: Row, target: TargetReport, number: int) -> Markup:
+    folder, slash, file = site.label.rpartition("/")
+    name = tag(
+        "span",
+        tag("small", breakable(f"{folder}{slash}")),
+        tag("code", breakable(file)),
+        tag("small", site.kind),
+        class_="name",
+    )
+    return tag("div", name, track(target.timeline, site.states, target.checked, number), class_="row-head site")
+
+
+def _in_short(target: TargetReport, row: Row) -> str:
+    broken = where(row.states, State.BREAKS, State.SILENT) & target.checked
+    if not target.uses:
+        return "not used here"
+    return f"breaks with {len(broken)}" if broken else "breaks with none"
+
+
+# -- the rest ------------------------------------------------------------------------------------------------------
+
+
+def _findings(reports: Sequence[Report], names: Sequence[str]) -> Iterator[Markup]:
+    yield tag("h2", "Findings")
+    empty = True
+    for base, report in enumerate(reports):
+        shown: list[Child] = [
+            list(cards(report, report.target(name), base, number)) for number, name in enumerate(names)
+        ]
+        if not any(shown):
+            continue
+        empty = False
+        if len(reports) == 1:
+            yield join(shown)
+        else:
+            counts = report.counts
+            said = (
+                f"{count(counts.errors, 'error')}, {count(counts.warnings, 'warning')}, {count(counts.notes, 'note')}"
+            )
+            head = tag("summary", tag("b", report.title), " ", tag("small", said))
+            yield tag("details", head, shown, class_="base-findings")
+    if empty:
+        yield tag("p", "Nothing: every use that could be followed fits.", class_="empty")
+
+
+def _signatures(reports: Sequence[Report], names: Sequence[str]) -> Iterator[Markup]:
+    yield tag("h2", "Signatures over time")
+    yield tag("p", "What each used symbol takes, and since when. New parameters are underlined.", class_="about")
+    for number, name in enumerate(names):
+        history = reports[0].target(name).history
+        if history is None:
+            continue
+        refs = {site.ref for report in reports for site in report.target(name).sites}
+        found: list[Finding] = [finding for report in reports for finding in report.findings]
+        yield tag("div", list(symbols(history, refs, found, number)), class_="grid", data_library=number)
+
+
+def _unseen(reports: Sequence[Report], unresolved: bool) -> Markup | None:
+    """What was not looked at in full, and decisions that no longer decide anything."""
+    items: list[Markup] = []
+    for report in reports:
+        lead = f"{report.title}: " if len(reports) > 1 else ""
+        told = [(item.path, item.line, item.message) for item in report.diagnostics]
+        told += [(item.path, item.line, item.message) for item in report.idle]
+        if unresolved:
+            told += [(item.path, item.line, f"unresolved: {item.reason}") for item in report.unresolved]
+        for path, line, words in told:
+            at = report.shown(path) if line is None else f"{report.shown(path)}:{line}"
+            items.append(tag("li", tag("code", f"{lead}{at}"), " ", ticked(words)))
+    if not items:
+        return None
+    return tag("section", tag("h2", "To look at"), tag("ul", items), class_="unseen")
+
+
+def _help() -> Markup:
+    keys = (
+        ("/", "filter"),
+        ("j k", "next, previous row or finding"),
+        ("Enter", "open or close it"),
+        ("← →", "one release back, forward"),
+        ("e", "only what breaks"),
+        ("t", "light or dark"),
+        ("Esc", "clear all filters"),
+    )
+    rows = [tag("div", tag("dt", tag("kbd", key)), tag("dd", what)) for key, what in keys]
+    close = tag("button", "Close", type="button", id="close-help")
+    return tag("dialog", tag("h2", "Keyboard"), tag("dl", rows), close, id="help", aria_label="Keyboard")
