@@ -87,6 +87,15 @@ def argument(arguments: Arguments, index: int, name: str | None = None) -> Value
     return entry.value if entry is not None else None
 
 
+def passes_constants(arguments: Arguments) -> bool:
+    """Whether a call passes text or a number that is known."""
+    return any(
+        isinstance(atom, Const) and atom.value is not None
+        for value in arguments.values()
+        for _, atom in value.alternatives
+    )
+
+
 def asks(run: Run, atom: Atom) -> None:
     """What happens here depends on a parameter of the current function, if the atom is one."""
     if isinstance(atom, Unknown):

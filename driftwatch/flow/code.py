@@ -119,16 +119,19 @@ def is_private_name(name: str) -> bool:
 class Summary:
     """What a call of a function does, its arguments unknown.
 
-    `asks_parameters`: what it does depends on what it is given. `forwards`: it passes that on to the library.
+    `asks_parameters`: what it does depends on what it is given, `asks_constants` even on plain text and numbers.
+    `forwards`: it passes that on to the library.
     `uses_library`: it reaches the library.
     """
 
     returns: Value
     completes: ReleaseSet
     asks_parameters: bool
+    asks_constants: bool
     forwards: bool
     uses_library: bool
     heap: dict[int, Content] = field(default_factory=dict)
+    raises: frozenset[str] = frozenset()
 
 
 @dataclass(eq=False)

@@ -25,6 +25,7 @@ from driftwatch.flow.values import (
     ParameterMap,
     Unknown,
     Value,
+    differs_by_release,
     is_none,
     truth,
 )
@@ -121,6 +122,9 @@ def _comparison(run: Run, node: cst.Comparison) -> tuple[State, State]:
 def _compare(
     run: Run, left_node: cst.BaseExpression, left: Value, operation: str, right_node: cst.BaseExpression, right: Value
 ) -> tuple[State, State]:
+    if differs_by_release(left) or differs_by_release(right):
+        for _, atom in (*left.alternatives, *right.alternatives):
+            run.asks_constant(atom)
     if operation in ("In", "NotIn"):
         yes, no = EMPTY, EMPTY
         for where, item in as_alternatives(left, run.state.reach):

@@ -43,6 +43,7 @@ def constants_of(
         for where, values, by_name in combinations:
             for there, atom in as_alternatives(entry.value, where):
                 constant = as_constant(run, atom)
+                run.asks_constant(atom)
                 if values is None or constant is None:
                     grown.append((there, None, {}))
                 elif name is None:

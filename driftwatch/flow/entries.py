@@ -45,9 +45,9 @@ class Entries:
         self._summarising: set[FunctionCode] = set()
         self._constructed: dict[ClassCode, list[tuple[Ref, Construction]]] = {}
 
-    def is_active(self, function: FunctionCode) -> bool:
-        """Whether a call of the function is being followed."""
-        return function in self._active
+    def times_active(self, function: FunctionCode) -> int:
+        """How many calls of the function are being followed."""
+        return self._active.count(function)
 
     def activate(self, function: FunctionCode) -> None:
         """A call of the function is followed from here on."""
@@ -118,25 +118,32 @@ class Entries:
             returns,
             completes | lost,
             frame.asks_parameters,
+            frame.asks_constants,
             frame.forwards,
             frame.uses_library,
             dict(end.heap) if end is not None else {},
+            frozenset(frame.raises),
         )
 
     def leave(self, run: Run, frame: Frame, end: State | None) -> None:
         """An activation ends: what it defined is analysed where nobody has called it."""
-        if not frame.defined and not frame.classes:
+        if not frame.defined and not frame.classes and not frame.taken_over:
             return
         outer = frame.closure
         variables = dict(end.vars) if end is not None else {}
         saved_frame, saved_state = run.frame, run.state
         for function in dict.fromkeys(frame.defined):
-            if not frame.records or (function.called and not function.escapes):
+            if not frame.records or function in frame.handed_out or (function.called and not function.escapes):
                 continue
             closure = ({**(function.closure[0] if function.closure else {}), **variables}, *outer)
             if function not in self._active:
                 self._active.append(function)
                 self._analyse(function, function.reach, records=True, closure=closure)
+                self._active.pop()
+        for function in dict.fromkeys(frame.taken_over):
+            if frame.records and (function.escapes or not function.called) and function not in self._active:
+                self._active.append(function)
+                self._analyse(function, function.reach, records=True)
                 self._active.pop()
         if frame.records:
             for code in dict.fromkeys(frame.classes):

@@ -8,12 +8,15 @@ import libcst as cst
 
 from driftwatch.flow.assignment import assign
 from driftwatch.flow.containers import elements_of
-from driftwatch.flow.exceptions import FOREIGN, Handler, Try, may_take, raised_by
+from driftwatch.flow.exceptions import FOREIGN, Handler, Try, is_broad, may_take, raised_by
 from driftwatch.flow.run import Run, settle
 from driftwatch.flow.state import State, join_states
 from driftwatch.flow.syntax import dotted_name, statements
 from driftwatch.flow.values import Class, External, Instance, LibInstance, LibObject, Opaque, Value, unknown
 from driftwatch.releases import EMPTY, ReleaseSet
+
+HANDLED = Opaque("exception")
+"""What the variable of an ``except`` clause holds."""
 
 
 def execute_try(run: Run, node: cst.Try | cst.TryStar) -> None:
@@ -44,22 +47,18 @@ def _run_handlers(run: Run, attempt: Try, bodies: list[Any], names: list[cst.AsN
         for kind, state in attempt.maybe.items():
             if kind not in taken and may_take(handler, kind):
                 entry = join_states(entry, state.fork())
-                if kind.partition(".")[0] != "driftwatch" or not handler.types or _is_broad(handler):
+                if kind.partition(".")[0] != "driftwatch" or not handler.types or is_broad(handler):
                     taken.add(kind)
         if entry is None or not entry.reach:
             continue
         run.state = entry.fork()
         if name is not None and isinstance(name.name, cst.Name):
-            run.state.vars[name.name.value] = Value(((run.state.reach, Opaque("exception")),))
+            run.state.vars[name.name.value] = Value(((run.state.reach, HANDLED),))
         run.frame.handling.append(handler.types or (FOREIGN,))
         run.block(body)
         run.frame.handling.pop()
         ends.append(run.state)
     return ends
-
-
-def _is_broad(handler: Handler) -> bool:
-    return any(n.rpartition(".")[2] in ("Exception", "BaseException") for n in handler.types or ("Exception",))
 
 
 def _finally(run: Run, node: cst.Finally, before: State, returned: int) -> None:
@@ -85,7 +84,8 @@ def _finally(run: Run, node: cst.Finally, before: State, returned: int) -> None:
 
 def _handler(run: Run, node: cst.ExceptHandler | cst.ExceptStarHandler) -> Handler:
     types = None if node.type is None else exception_names(run, node.type)
-    return Handler(run.frame.tree, node, types, node.body.body)
+    name = node.name.name.value if node.name is not None and isinstance(node.name.name, cst.Name) else None
+    return Handler(run.frame.tree, node, types, node.body.body, name=name)
 
 
 def exception_names(run: Run, node: cst.BaseExpression) -> tuple[str, ...]:
@@ -177,8 +177,16 @@ def execute_raise(run: Run, node: cst.Raise) -> None:
         kinds: tuple[str, ...] = run.frame.handling[-1] if run.frame.handling else (FOREIGN,)
     else:
         kinds = (raised_by([cst.SimpleStatementLine([node])], FOREIGN) or FOREIGN,)
+        if isinstance(node.exc, cst.Name) and run.frame.handling and _is_handled(run, node.exc):
+            kinds = run.frame.handling[-1]
     for kind in kinds:
         run.throw(kind, run.state.reach)
     if kinds == ("SystemExit",) and run.frame.function is None:
         run.frame.module.exits |= run.state.reach
     run.state = State(EMPTY, {}, run.state.heap)
+
+
+def _is_handled(run: Run, node: cst.Name) -> bool:
+    """Whether a variable holds the exception that is being handled."""
+    value = run.state.vars.get(node.value)
+    return value is not None and value.single() == HANDLED

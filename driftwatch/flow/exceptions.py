@@ -56,6 +56,7 @@ class Handler:
     types: tuple[str, ...] | None
     body: Sequence[cst.CSTNode]
     expects: bool = False
+    name: str | None = None
     entries: list[State] = field(default_factory=list)
 
     @property
@@ -79,6 +80,10 @@ class Try:
         joined = join_states(self.maybe.get(kind), state.fork())
         if joined is not None:
             self.maybe[kind] = joined
+
+    def takes_all(self, kind: str) -> bool:
+        """Whether nothing of this kind gets out."""
+        return self.swallows or any(is_broad(handler) for handler in self.handlers)
 
     @property
     def checks_only(self) -> bool:
@@ -105,6 +110,11 @@ def catches(handler: Handler, exception: str) -> bool | None:
     return False
 
 
+def is_broad(handler: Handler) -> bool:
+    """Whether a clause takes whatever an ordinary call may raise."""
+    return handler.types is None or any(name.rpartition(".")[2] in BROAD for name in handler.types)
+
+
 def may_take(handler: Handler, kind: str) -> bool:
     """Whether a clause may be entered because something may have raised an exception of this kind."""
     if not handler.types:
@@ -122,7 +132,7 @@ def judge(exception: str, tries: Sequence[Try]) -> Catch:
         for handler in attempt.handlers:
             if not catches(handler, exception):
                 continue
-            again = raised_by(handler.body, exception)
+            again = raised_by(handler.body, exception, handler.name)
             if again is not None:
                 exception = again
                 break
@@ -134,8 +144,11 @@ def judge(exception: str, tries: Sequence[Try]) -> Catch:
     return UNCAUGHT
 
 
-def raised_by(body: Sequence[cst.CSTNode], caught: str) -> str | None:
-    """The exception that a block raises on every way through it; None when there is a way that raises none."""
+def raised_by(body: Sequence[cst.CSTNode], caught: str, bound: str | None = None) -> str | None:
+    """The exception that a block raises on every way through it; None when there is a way that raises none.
+
+    `caught` is the one being handled, and `bound` the variable that holds it.
+    """
     for statement in statements(body):
         if isinstance(statement, cst.Raise):
             if statement.exc is None:
@@ -143,13 +156,15 @@ def raised_by(body: Sequence[cst.CSTNode], caught: str) -> str | None:
             target = statement.exc.func if isinstance(statement.exc, cst.Call) else statement.exc
             name = dotted_name(target)
             short = (name or "").rpartition(".")[2]
+            if bound is not None and (name or "").partition(".")[0] == bound:
+                return caught
             return short if isinstance(getattr(builtins, short, None), type) else FOREIGN
         if isinstance(statement, cst.If):
-            first = raised_by(statement.body.body, caught)
+            first = raised_by(statement.body.body, caught, bound)
             rest = statement.orelse
             if first is not None and rest is not None:
                 inner = [rest] if isinstance(rest, cst.If) else rest.body.body
-                if raised_by(inner, caught) is not None:
+                if raised_by(inner, caught, bound) is not None:
                     return first
         if isinstance(statement, (cst.Return, cst.Continue, cst.Break)):
             return None

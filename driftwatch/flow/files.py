@@ -7,7 +7,7 @@ leaves a diagnostic, once, and counts as a module of which nothing is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from driftwatch.flow.code import ModuleCode
@@ -55,36 +55,54 @@ class Files:
             self._kept += len(data)
         return data
 
-    def search(self, words: Iterable[bytes], paths: Iterable[str] | None = None) -> list[str]:
-        """The files that hold every one of these words, as whole words of an identifier or dotted name."""
-        wanted = list(words)
-        patterns = [re.compile(rb"(?<![0-9A-Za-z_])" + re.escape(w) + rb"(?![0-9A-Za-z_])") for w in wanted]
-        found: list[str] = []
-        for path in self.paths if paths is None else paths:
-            data = self.read(path)
-            if data is None or not all(w in data for w in wanted):
-                continue
-            if all(p.search(data) for p in patterns):
-                found.append(path)
-        return found
-
-    def importing(self, tail: str, names: Iterable[str]) -> list[str]:
-        """The files that seem to import one of these names from a module of this last name, or the module itself."""
-        encoded = tail.encode("utf-8", "surrogateescape")
-        word = re.escape(encoded)
-        wanted = [n.encode() for n in names]
-        anyone = rb"|".join(re.escape(n) for n in wanted)
-        of_module = re.compile(
-            rb"\bfrom\s+[\w.]*\b" + word + rb"\s+import\s+(?:\([^)]*?|[^\n(]*?)(?:\b(?:" + anyone + rb")\b|\*)"
+    def mentioning(self, root: str) -> list[str]:
+        """The files that mention a module of the library: as a dotted name, in a from-import, or in parts."""
+        top, _, leaf = root.rpartition(".")
+        first = (top or leaf).partition(".")[0].encode()
+        last = leaf.encode()
+        word = re.compile(rb"\b" + re.escape(first) + rb"\b")
+        if not top:
+            return [path for path, data in self._with([first]) if word.search(data)]
+        dotted = re.compile(rb"\b" + re.escape(first) + rb"[\w.]*\.\s*" + re.escape(last) + rb"\b")
+        listed = re.compile(
+            rb"\bfrom\s+"
+            + re.escape(first)
+            + rb"[\w.]*\s+import\s+(?:\([^)]*?|[^\n(]*?)(?:\b"
+            + re.escape(last)
+            + rb"\b|\*)"
         )
-        module = re.compile(rb"\bimport\b[^\n(]*\b" + word + rb"\b|\bimport\s*\([^)]*\b" + word + rb"\b")
-        found: list[str] = []
+        alias = re.compile(
+            rb"\bimport\s[^\n]*\b" + re.escape(first) + rb"[\w.]*\s+as\b|['\"]" + re.escape(first) + rb"[\w.]*['\"]"
+        )
+        part = re.compile(rb"\.\s*" + re.escape(last) + rb"\b|['\"]\.?" + re.escape(last) + rb"\b")
+        return [
+            path
+            for path, data in self._with([first, last])
+            if dotted.search(data) or listed.search(data) or (alias.search(data) and part.search(data))
+        ]
+
+    def _with(self, words: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
         for path in self.paths:
             data = self.read(path)
-            if data is None or encoded not in data or not any(n in data for n in wanted):
+            if data is not None and all(word in data for word in words):
+                yield path, data
+
+    def holds(self, module: ModuleCode, word: str) -> bool:
+        """Whether a file's text holds a word."""
+        data = self.read(module.path)
+        return data is not None and word.encode() in data
+
+    def importing(self, wanted: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+        """For modules by last name, the files that seem to import one of the names from it, or the module itself."""
+        patterns = {tail: _import_patterns(tail, names) for tail, names in wanted.items() if names}
+        found: dict[str, list[str]] = {tail: [] for tail in wanted}
+        for path in self.paths:
+            data = self.read(path)
+            if data is None:
                 continue
-            if of_module.search(data) or module.search(data):
-                found.append(path)
+            for tail, (word, names, statements) in patterns.items():
+                if word in data and any(n in data for n in names) and any(s.search(data) for s in statements):
+                    found[tail].append(path)
         return found
 
     def _diagnose(self, path: str, line: int | None, message: str) -> None:
@@ -222,6 +240,18 @@ class Files:
             if normal in self._absolute:
                 return normal
         return None
+
+
+def _import_patterns(
+    tail: str, names: Collection[str]
+) -> tuple[bytes, list[bytes], tuple[re.Pattern[bytes], re.Pattern[bytes]]]:
+    encoded = tail.encode("utf-8", "surrogateescape")
+    word = re.escape(encoded)
+    wanted = [name.encode() for name in sorted(names)]
+    anyone = rb"|".join(re.escape(name) for name in wanted)
+    from_it = rb"\bfrom\s+[\w.]*\b" + word + rb"\s+import\s+(?:\([^)]*?|[^\n(]*?)(?:\b(?:" + anyone + rb")\b|\*)"
+    itself = rb"\bimport\b[^\n(]*\b" + word + rb"\b|\bimport\s*\([^)]*\b" + word + rb"\b"
+    return encoded, wanted, (re.compile(from_it), re.compile(itself))
 
 
 def _relative(root: Path, path: Path) -> str:

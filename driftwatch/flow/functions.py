@@ -9,7 +9,7 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.annotations import annotated, default_of
-from driftwatch.flow.arguments import at_call, is_interesting, unknown_call
+from driftwatch.flow.arguments import at_call, is_interesting, passes_constants, unknown_call
 from driftwatch.flow.attributes import instance_attribute, lineage
 from driftwatch.flow.children import children
 from driftwatch.flow.code import ClassCode, FunctionCode, Summary
@@ -56,11 +56,8 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
     function = run.world.identities.function(run.frame, node, node.name.value)
     function.reach |= run.state.reach
     function.decorators = tuple(_decorator_name(d) for d in node.decorators)
-    for decorator in node.decorators:
-        run.eval(decorator.decorator, callee=True)
-        last = (_decorator_name(decorator) or "").rpartition(".")[2]
-        if last not in TRANSPARENT_DECORATORS:
-            function.escapes = True
+    value = Value(((run.state.reach, Function(function)),))
+    applied = [(decorator, run.eval(decorator.decorator, callee=True)) for decorator in node.decorators]
     for parameter in _all_parameters(node.params):
         if parameter.default is not None:
             run.eval(parameter.default)
@@ -70,7 +67,21 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
         # A method does not see its class's variables, but it sees those of a function round the class.
         function.closure = run.frame.closure or None
     run.frame.defined.append(function)
-    return Value(((run.state.reach, Function(function)),))
+    for decorator, wrapper in reversed(applied):
+        value = _decorated(run, function, decorator, wrapper, value)
+    return value
+
+
+def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapper: Value, value: Value) -> Value:
+    """What a decorator makes of a function: what a function of the code base returns, else the function itself."""
+    if isinstance(wrapper.single(), Function) and (run.frame.owner is None or run.frame.function is not None):
+        reach = run.state.reach
+        made = run.call(wrapper, Arguments(ListContent((Entry(reach, reach, value),))), decorator.decorator)
+        if all(isinstance(atom, Function) for _, atom in made.alternatives):
+            return made
+    if (_decorator_name(decorator) or "").rpartition(".")[2] not in TRANSPARENT_DECORATORS:
+        function.escapes = True
+    return value
 
 
 def define_lambda(run: Run, node: cst.Lambda) -> Value:
@@ -328,8 +339,14 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
     """Call a function of the code base."""
     function = callee.code
     function.called = True
-    if run.frame.depth >= MAX_DEPTH or function.entered > MAX_ENTERED or run.world.entries.is_active(function):
+    followed = run.world.entries.times_active(function)
+    if followed and not (followed == 1 and arguments.constants):
         return unknown_call(run, arguments, node)
+    if run.frame.depth >= MAX_DEPTH or function.entered > MAX_ENTERED:
+        return unknown_call(run, arguments, node)
+    if followed:
+        # What it does may depend on a constant that changes from call to call; this one stands for all of them.
+        return enter(run, function, callee.bound, arguments.without_constants(), node)
     if not _must_enter(run, callee, arguments):
         summary = run.world.entries.summary(function)
         if summary is not None:
@@ -346,9 +363,14 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments) -> bool:
         return False
     if not run.state.reach <= summary.completes:
         return True
+    if any(isinstance(a, Function) and a.code.parent is function for _, a in summary.returns.alternatives):
+        # What it returns remembers what it was given.
+        return True
     if summary.uses_library and _records(run.frame, function):
         return True
-    if summary.forwards and (arguments.keywords.entries or arguments.positional.elements):
+    if summary.forwards and arguments:
+        return True
+    if summary.asks_constants and summary.uses_library and passes_constants(arguments):
         return True
     return summary.asks_parameters and is_interesting(run, arguments)
 
@@ -361,7 +383,8 @@ def _by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Functi
         run.state.forget_attributes()
     if summary.uses_library:
         run.touch()
-    run.may_raise()
+    for kind in sorted(summary.raises):
+        run.may_raise(kind)
     returned = summary.returns.within(run.state.reach)
     rest = run.state.reach - returned.defined()
     return join(returned, unknown(rest))
@@ -403,7 +426,6 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
     run.state = State(reach, outer.vars, end.heap if end is not None else outer.heap)
     if isinstance(bound, Instance):
         run.state.forget_attributes()
-    run.may_raise()
     return value.within(reach)
 
 
@@ -444,6 +466,11 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         end = join_states(end, there)
     if is_generator(function):
         return unknown(start), end if end is not None else State(start, {}, state.heap)
+    if frame.caller is not None:
+        frame.handed_out = {
+            a.code for _, a in value.alternatives if isinstance(a, Function) and a.code in frame.defined
+        }
+        frame.caller.taken_over.extend(frame.handed_out)
     run.world.entries.leave(run, frame, end)
     return value, end
 

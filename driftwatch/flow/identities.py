@@ -15,7 +15,7 @@ class Identities:
         self._numbers: dict[object, int] = {}
         self._kept: list[object] = []
         self._activation = 0
-        self._functions: dict[int, FunctionCode] = {}
+        self._functions: dict[tuple[int, int], FunctionCode] = {}
         self._classes: dict[int, ClassCode] = {}
 
     def number(self, key: object, keep: object) -> int:
@@ -33,7 +33,7 @@ class Identities:
 
     def function(self, frame: Frame, node: cst.FunctionDef | cst.Lambda, name: str) -> FunctionCode:
         """The one identity of a function; a nested one has one for each activation of the enclosing function."""
-        key = id(node)
+        key = (id(node), frame.uid if frame.function is not None else 0)
         found = self._functions.get(key)
         if found is None:
             owner = frame.owner if frame.function is None else None

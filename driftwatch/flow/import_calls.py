@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from driftwatch.flow.arguments import argument, asks
+from driftwatch.flow.arguments import argument
 from driftwatch.flow.library import use_import
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import Arguments
@@ -53,7 +53,7 @@ def _import_module(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
                 atom_there: Atom = ProjectModule(module) if module is not None else External(name)
                 found = join(found, Value(((here, atom_there),)))
         else:
-            asks(run, atom)
+            run.asks_constant(atom)
             run.may_raise("ImportError")
             found = join(found, unknown(here))
     return found
@@ -83,7 +83,7 @@ def _find_spec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
                 run.touch()
                 found.append((where, Opaque("spec")))
                 continue
-        asks(run, atom)
+        run.asks_constant(atom)
         found.append((where, UNKNOWN))
     return value_of(found)
 
@@ -98,7 +98,7 @@ def _version(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             run.touch()
             found.extend(run.target.versions(where))
         else:
-            asks(run, atom)
+            run.asks_constant(atom)
             found.append((where, UNKNOWN))
     if any(isinstance(a, Unknown) for _, a in found):
         run.may_raise("ImportError")

@@ -52,7 +52,7 @@ def _hasattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     for where, atom in as_alternatives(owner, run.state.reach):
         for there, key in as_alternatives(name, where):
             if not (isinstance(key, Const) and isinstance(key.value, str)):
-                asks(run, key)
+                run.asks_constant(key)
                 asks(run, atom)
                 found.append((there, UNKNOWN))
             elif isinstance(atom, Const):
@@ -81,7 +81,7 @@ def _getattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         for _, atom in here.alternatives:
             asks(run, atom)
         if not (isinstance(key, Const) and isinstance(key.value, str)):
-            asks(run, key)
+            run.asks_constant(key)
             if here.where(lambda a: isinstance(a, LibModule)):
                 run.unresolved(node, "an attribute of the library is read by a name that is not known")
             found = join(found, unknown(where))

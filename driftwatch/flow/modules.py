@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.files import Files
 from driftwatch.flow.interpreter import new_run
-from driftwatch.flow.relevance import Selection, select
+from driftwatch.flow.relevance import Selection, nothing_of, select
 from driftwatch.flow.run import Frame
 from driftwatch.flow.state import State
 from driftwatch.flow.survey import Piece
@@ -22,6 +22,9 @@ from driftwatch.releases import ReleaseSet
 
 if TYPE_CHECKING:
     from driftwatch.flow.world import World
+
+SHORT = 30
+"""Lines up to which a function is short."""
 
 _BUILDS_ARGUMENTS = re.compile(r"return \{|return dict\(|kwargs\b")
 
@@ -33,6 +36,7 @@ class Modules:
         self._world = world
         self._all = world.all_releases
         self.files = files
+        self._top = world.history.module.partition(".")[0]
         self.written = False
         self._selections: dict[ModuleCode, Selection] = {}
 
@@ -89,6 +93,8 @@ class Modules:
 
     def _selection(self, module: ModuleCode) -> Selection:
         found = self._selections.get(module)
+        if found is None and not self.files.matters(module):
+            return nothing_of(module)
         if found is None:
             found = select(module, self._world.history.module, self._world.history.distribution, self.files)
             self._selections[module] = found
@@ -120,12 +126,17 @@ class Modules:
         return module.names[name]
 
     def worth_following(self, atom: Lazy) -> bool:
-        """Whether a function that was passed over may build keyword arguments."""
+        """Whether a function that was passed over may build keyword arguments, or know something of the library."""
+        if not any(self.files.holds(atom.code, word) for word in (self._top, "kwargs", "return {", "return dict(")):
+            return False
         piece = self._selection(atom.code).skipped_definitions.get(atom.name)
         if piece is None or piece.is_class:
             return False
         text = "\n".join(atom.code.lines[piece.first - 1 : piece.last])
-        return _BUILDS_ARGUMENTS.search(text) is not None
+        if _BUILDS_ARGUMENTS.search(text) or self._top in text:
+            return True
+        # A short function may call one that asks for the library's version.
+        return piece.last - piece.first < SHORT and self.files.holds(atom.code, self._top)
 
     def look_at(self, atom: Lazy) -> Value | None:
         """Look at a definition that had not been looked at."""
@@ -187,6 +198,11 @@ class Modules:
                             return self.attribute(source, item.name, where)
                         finally:
                             module.executing = False
+        if self.files.holds(module, self._top):
+            # It may be the library's version, or a flag that was made from it.
+            lazy = self.unexecuted_name(module, name)
+            if lazy is not None:
+                return lazy.within(where)
         return unknown(where)
 
     def star_names(self, module: ModuleCode) -> Iterator[str]:

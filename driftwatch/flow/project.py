@@ -88,8 +88,7 @@ class _OneLibrary:
     def run(self) -> None:
         """Analyse files until no further one can matter."""
         root = self.world.history.module
-        words = {root.partition(".")[0], root.rpartition(".")[2]}
-        first = self.files.search(w.encode() for w in sorted(words))
+        first = self.files.mentioning(root)
         self.files.mark_mentions(first)
         for path in first:
             self._analyse(path)
@@ -110,6 +109,7 @@ class _OneLibrary:
         if module is None:
             return
         self.analysed.add(path)
+        self.files.mark_mentions([path])
         if self._progress is not None:
             self._progress(path)
         try:
@@ -135,6 +135,8 @@ class _OneLibrary:
     def _importers(self, searched: set[tuple[str, str]]) -> list[str]:
         """Files not analysed yet that import a telling name from an analysed one."""
         found: dict[str, None] = {}
+        sources: list[tuple[str, ModuleCode, set[str]]] = []
+        wanted: dict[str, set[str]] = {}
         for path in sorted(self.analysed):
             module = self.files.module(path)
             if module is None:
@@ -142,14 +144,14 @@ class _OneLibrary:
             tail = module.name.rpartition(".")[2]
             names = {n for n in self._exports_of(module) if (path, n) not in searched}
             searched.update((path, n) for n in names)
-            if not names:
-                continue
-            for candidate in self.files.importing(tail, names):
-                if (
-                    candidate not in self.analysed
-                    and candidate not in found
-                    and self._imports(candidate, module, names)
-                ):
+            if names:
+                sources.append((tail, module, names))
+                wanted.setdefault(tail, set()).update(names)
+        candidates = self.files.importing(wanted)
+        for tail, module, names in sources:
+            for candidate in candidates[tail]:
+                new = candidate not in self.analysed and candidate not in found
+                if new and self._imports(candidate, module, names):
                     found[candidate] = None
         return sorted(found)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from driftwatch.flow.builtin_names import BUILTIN_NAMES
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.survey import Import, Piece
 
@@ -48,6 +49,8 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
         if bound or any(_names(text, top, distribution) for text in piece.strings):
             chosen.add(i)
             leads |= binds[i]
+        if "*" in bound:
+            leads |= _unbound(pieces)
     changed = True
     while changed:
         changed = False
@@ -70,6 +73,12 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
     return Selection(tuple(runs), definitions, names)
 
 
+def _unbound(pieces: tuple[Piece, ...]) -> set[str]:
+    """The names that are mentioned and that nothing binds but, perhaps, an import of everything."""
+    mentioned: set[str] = set().union(*(piece.mentions for piece in pieces))
+    return mentioned.difference(BUILTIN_NAMES, *(piece.binds for piece in pieces))
+
+
 def _variables(pieces: tuple[Piece, ...]) -> set[str]:
     """What the module's own statements bind, but for what they import."""
     found: set[str] = set()
@@ -79,6 +88,17 @@ def _variables(pieces: tuple[Piece, ...]) -> set[str]:
         elif piece.is_class:
             found.add(piece.defines)
     return found
+
+
+def nothing_of(module: ModuleCode) -> Selection:
+    """Nothing is executed: every name of the module is looked at only when it turns out to be needed."""
+    pieces = module.survey.pieces if module.survey is not None else ()
+    names: dict[str, list[Piece]] = {}
+    for piece in pieces:
+        if piece.defines is None:
+            for name in piece.binds:
+                names.setdefault(name, []).append(piece)
+    return Selection((), {p.defines: p for p in pieces if p.defines is not None}, names)
 
 
 def _matters(item: Import, module: ModuleCode, top: str, root: str, files: Files) -> bool:

@@ -17,7 +17,7 @@ from driftwatch.flow.exceptions import ANYTHING, Try, catches, judge
 from driftwatch.flow.state import Arguments, Content, DictContent, ListContent, State, join_states
 from driftwatch.flow.syntax import Tree
 from driftwatch.flow.uses import Catch, Location, Step
-from driftwatch.flow.values import Atom, Class, DictRef, Function, Instance, ListRef, Value
+from driftwatch.flow.values import Atom, Class, DictRef, Function, Instance, ListRef, Unknown, Value
 from driftwatch.releases import EMPTY, ReleaseSet
 
 if TYPE_CHECKING:
@@ -60,14 +60,22 @@ class Frame:
     globals: set[str] = field(default_factory=set)
     handling: list[tuple[str, ...]] = field(default_factory=list)
     asks_parameters: bool = False
+    asks_constants: bool = False
+    """What happens depends on the text or number that a parameter is."""
     forwards: bool = False
     """A call of the library passes on what the function's own caller gives."""
     uses_library: bool = False
     owner: ClassCode | None = None
     given: frozenset[FunctionCode] = frozenset()
     """Functions that a recording caller passed in: what they do here is recorded here, whoever calls them."""
+    raises: set[str] = field(default_factory=set)
+    """What may be raised out of it: `exceptions.ANYTHING`, `FOREIGN` or names of exceptions."""
     defined: list[FunctionCode] = field(default_factory=list)
     classes: list[ClassCode] = field(default_factory=list)
+    handed_out: set[FunctionCode] = field(default_factory=set)
+    """Functions defined here that were returned to a caller that is known."""
+    taken_over: list[FunctionCode] = field(default_factory=list)
+    """Functions that a followed call has returned: from here on it shows who calls them."""
 
     def stack(self) -> list[Try]:
         """Every ``try`` round this point, callers' included, outermost first."""
@@ -160,8 +168,17 @@ class Run:
 
     def may_raise(self, kind: str = ANYTHING) -> None:
         """Something runs here that may raise: the handlers round it may be entered from this state."""
-        if self.frame.tries and self.state.reach:
-            self.frame.tries[-1].may_raise(kind, self.state)
+        frame: Frame | None = self.frame
+        state = self.state
+        while frame is not None and state.reach:
+            for attempt in reversed(frame.tries):
+                attempt.may_raise(kind, state)
+                if attempt.takes_all(kind):
+                    return
+            frame.raises.add(kind)
+            if frame.entered is not None:
+                state = State(state.reach & frame.entered.reach, dict(frame.entered.vars), state.heap)
+            frame = frame.caller
 
     def throw(self, exception: str, releases: ReleaseSet) -> bool:
         """Send an exception to the handler that takes it, in these releases; whether somebody takes it.
@@ -181,6 +198,7 @@ class Run:
                         return True
                 if attempt.swallows:
                     return True
+            frame.raises.add(exception)
             if frame.entered is not None:
                 before = frame.entered
                 state = State(state.reach & before.reach, dict(before.vars), dict(state.heap))
@@ -217,6 +235,11 @@ class Run:
         while frame is not None and not frame.uses_library:
             frame.uses_library = True
             frame = frame.caller
+
+    def asks_constant(self, atom: Atom) -> None:
+        """What happens here depends on the text or number that a parameter of the current function is."""
+        if isinstance(atom, Unknown) and atom.parameter is not None:
+            self.frame.asks_parameters = self.frame.asks_constants = True
 
     def asks(self, atom_parameter: str | None) -> None:
         """What happens here depends on a parameter of the current function."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from driftwatch.flow.uses import Location, Step
-from driftwatch.flow.values import Value, join
+from driftwatch.flow.values import UNKNOWN, Atom, Const, Value, join, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
@@ -75,8 +75,34 @@ class Arguments:
     positional: ListContent = field(default_factory=ListContent)
     keywords: DictContent = field(default_factory=DictContent)
 
+    def __bool__(self) -> bool:
+        """Whether anything may be passed."""
+        content = (self.positional, self.keywords)
+        return bool(self.positional.elements or self.keywords.entries or any(c.open or c.forwarded for c in content))
+
     def values(self) -> list[Value]:
         return [e.value for e in (*self.positional.elements, *self.keywords.entries.values())]
+
+    @property
+    def constants(self) -> bool:
+        """Whether an argument is known exactly in some release."""
+        return any(_is_literal(atom) for value in self.values() for _, atom in value.alternatives)
+
+    def without_constants(self) -> Arguments:
+        """The same arguments, unknown where they are constants."""
+        return Arguments(
+            replace(self.positional, elements=tuple(_without_constants(e) for e in self.positional.elements)),
+            replace(self.keywords, entries={k: _without_constants(e) for k, e in self.keywords.entries.items()}),
+        )
+
+
+def _is_literal(atom: Atom) -> bool:
+    return isinstance(atom, Const) and atom.value is not None
+
+
+def _without_constants(entry: Entry) -> Entry:
+    alternatives = ((where, UNKNOWN if _is_literal(atom) else atom) for where, atom in entry.value.alternatives)
+    return replace(entry, value=value_of(alternatives))
 
 
 NO_ARGUMENTS = Arguments()

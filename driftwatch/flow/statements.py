@@ -142,7 +142,12 @@ def _continue(run: Run, node: cst.Continue) -> None:
 
 
 def _return(run: Run, node: cst.Return) -> None:
-    value = run.eval(node.value) if node.value is not None else const(None, run.state.reach)
+    # What is returned to a caller that is being followed has not escaped.
+    value = (
+        run.eval(node.value, callee=run.frame.caller is not None)
+        if node.value is not None
+        else const(None, run.state.reach)
+    )
     if run.state.reach:
         run.frame.returns.append((run.state, value))
     run.state = State(EMPTY, {}, run.state.heap)
