@@ -13,10 +13,13 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from driftwatch.flow.survey import filled
+
 MAX_TEXT = 80
 """Longer text is no annotation and no name."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Functions = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +32,11 @@ class Heat:
 
 @dataclass(slots=True)
 class _Store:
-    """An attribute that is assigned, and every name and attribute that decides on what."""
+    """An attribute or a local variable that is assigned, and every name and attribute that decides on what."""
 
-    attribute: str
+    target: str
     decided_by: set[str]
+    local: bool = False
 
 
 @dataclass(slots=True)
@@ -40,6 +44,7 @@ class _Method:
     name: str
     mentions: set[str] = field(default_factory=set)
     stores: list[_Store] = field(default_factory=list)
+    hot_locals: set[str] = field(default_factory=set)
 
 
 def heat_of(node: ast.ClassDef, leads: set[str], names_library: Callable[[str], bool]) -> Heat:
@@ -62,10 +67,11 @@ def heat_of(node: ast.ClassDef, leads: set[str], names_library: Callable[[str], 
                 if not _is_special(method.name):
                     hot_names.add(method.name)
             for store in method.stores:
-                if store.attribute not in hot_names and store.decided_by & hot_names:
-                    hot_names.add(store.attribute)
+                known = method.hot_locals if store.local else hot_names
+                if store.target not in known and (store.decided_by & hot_names or store.decided_by & method.hot_locals):
+                    known.add(store.target)
                     changed = True
-    elsewhere = {s.attribute for m in methods if m.name not in hot for s in m.stores}
+    elsewhere = {s.target for m in methods if m.name not in hot for s in m.stores if not s.local}
     return Heat(frozenset(hot), frozenset(elsewhere))
 
 
@@ -117,35 +123,53 @@ def _collect(
     body: list[ast.stmt], decided_by: set[str], stores: list[_Store], names_library: Callable[[str], bool]
 ) -> None:
     for statement in body:
-        if isinstance(statement, (ast.If, ast.While)):
-            inner = decided_by | _mentions(statement.test, names_library)
-            _collect(statement.body, inner, stores, names_library)
-            _collect(statement.orelse, inner, stores, names_library)
-        elif isinstance(statement, ast.Try):
-            inner = decided_by | _mentions(statement, names_library)
-            for part in (statement.body, statement.orelse, statement.finalbody):
-                _collect(part, inner, stores, names_library)
-            for handler in statement.handlers:
-                _collect(handler.body, inner, stores, names_library)
-        elif isinstance(statement, (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)):
-            header: list[ast.AST] = (
-                [statement.iter] if isinstance(statement, (ast.For, ast.AsyncFor)) else list(statement.items)
-            )
-            inner = set(decided_by)
-            for part_of_header in header:
-                inner |= _mentions(part_of_header, names_library)
-            _collect(statement.body, inner, stores, names_library)
-            _collect(getattr(statement, "orelse", []), inner, stores, names_library)
-        elif isinstance(statement, ast.Match):
-            inner = decided_by | _mentions(statement.subject, names_library)
-            for case in statement.cases:
-                _collect(case.body, inner, stores, names_library)
-        else:
-            attributes = [
-                child.attr
-                for child in ast.walk(statement)
-                if isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Store)
-            ]
-            if attributes:
-                found = decided_by | _mentions(statement, names_library)
-                stores.extend(_Store(attribute, found - {attribute}) for attribute in attributes)
+        blocks = list(_blocks(statement))
+        header: list[ast.AST] = list(_header(statement)) if blocks else [statement]
+        found = set(decided_by)
+        for part in [statement] if isinstance(statement, ast.Try) else header:
+            found |= _mentions(part, names_library)
+        for part in header:
+            stores.extend(_Store(target, found - {target}, local) for target, local in _targets(part))
+        for block in blocks:
+            _collect(block, found, stores, names_library)
+
+
+def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The statements within a statement; of a definition none, as what it does is for its calls to say."""
+    if isinstance(statement, (*Functions, ast.ClassDef)):
+        return
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(statement, name, None)
+        if block:
+            yield block
+    for each in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+        yield each.body
+
+
+def _header(statement: ast.stmt) -> Iterator[ast.AST]:
+    """What a compound statement evaluates before the statements within it."""
+    for name in ("test", "target", "iter", "subject"):
+        part = getattr(statement, name, None)
+        if part is not None:
+            yield part
+    yield from getattr(statement, "items", ())
+
+
+def _targets(node: ast.AST) -> Iterator[tuple[str, bool]]:
+    """What is assigned, or has something put into it: attributes, and local variables (True)."""
+    for child in ast.walk(node):
+        if isinstance(child, (ast.Import, ast.ImportFrom)):
+            for alias in child.names:
+                yield alias.asname or alias.name.partition(".")[0], True
+            continue
+        owner = filled(child)
+        if owner is not None:
+            while isinstance(owner, ast.Subscript):
+                owner = owner.value
+            child = owner
+        elif not isinstance(getattr(child, "ctx", None), ast.Store):
+            continue
+        if isinstance(child, ast.Attribute):
+            yield child.attr, False
+        elif isinstance(child, ast.Name):
+            yield child.id, True

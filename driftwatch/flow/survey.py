@@ -127,14 +127,19 @@ def _look(node: ast.stmt, piece: Piece) -> None:
 
 def _note_written(node: ast.Attribute | ast.Subscript | ast.Call, piece: Piece) -> None:
     """What is written to is the variable at the beginning of the path."""
-    owner: ast.expr = node
-    if isinstance(node, ast.Call):
-        if not (isinstance(node.func, ast.Attribute) and node.func.attr in FILLING_METHODS):
-            return
-        owner = node.func.value
-    elif isinstance(node.ctx, ast.Load):
-        return
+    owner: ast.expr | None = filled(node)
+    if owner is None and isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        owner = node.value
     while isinstance(owner, (ast.Attribute, ast.Subscript)):
         owner = owner.value
     if isinstance(owner, ast.Name):
         piece.writes.add(owner.id)
+
+
+def filled(node: ast.AST) -> ast.expr | None:
+    """What ``owner[key] = value``, ``del owner[key]`` or ``owner.append(value)`` writes to."""
+    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        return node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FILLING_METHODS:
+        return node.func.value
+    return None

@@ -1,0 +1,76 @@
+"""Methods that name nothing of the library, and use what another method of their class left on ``self``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from driftwatch.flow.project import analyse
+from driftwatch.flow.uses import NameUse
+from driftwatch.rules.example import history
+
+KILN = history()
+
+WORK = """\
+class Potter:
+    def __init__(self):
+        STORES
+
+    def work(self):
+        self.PRIVATEfinish()
+
+    def PRIVATEfinish(self):
+        self.shelf.wax()
+"""
+
+BLOCKS = """\
+import kiln
+
+
+class Potter:
+    def __init__(self, wanted):
+        for each in [kiln.open_shelf("wood")]:
+            if wanted:
+                local = each
+                self.shelf = local
+        try:
+            self.second = None
+            with wanted:
+                made = kiln.open_shelf("wood")
+        finally:
+            self.second = made
+
+    def finish(self):
+        self.shelf.wax()
+        self.second.wax()
+"""
+
+
+def waxed(folder: Path, source: str) -> list[int]:
+    (folder / "app.py").write_text(source, encoding="utf-8")
+    analysis = analyse(folder, [folder / "app.py"], [KILN])
+    assert analysis.diagnostics == ()
+    return [use.location.line for use in analysis.uses if isinstance(use, NameUse) and use.name == "wax"]
+
+
+@pytest.mark.parametrize(
+    "stores",
+    [
+        "import kiln; self.shelf = kiln.open_shelf('wood')",
+        "import kiln as oven; self.oven = oven; self.shelf = self.oven.open_shelf('wood')",
+        "from kiln import open_shelf; self.shelf = open_shelf('wood')",
+        "import kiln; local = kiln.open_shelf('wood'); self.shelf = local",
+        "import kiln; make = kiln.open_shelf; local = make('wood'); other = local; self.shelf = other",
+        "import kiln; self.shelf, self.rest = kiln.open_shelf('wood'), 1",
+        "import kiln; (local := kiln.open_shelf('wood')); self.shelf = local",
+    ],
+)
+@pytest.mark.parametrize("private", ["", "_"])
+def test_what_a_local_variable_carried_there(tmp_path: Path, stores: str, private: str) -> None:
+    source = WORK.replace("STORES", stores).replace("PRIVATE", private)
+    assert waxed(tmp_path, source) == [9]
+
+
+def test_what_a_block_carried_there(tmp_path: Path) -> None:
+    assert waxed(tmp_path, BLOCKS) == [18, 19]
