@@ -24,6 +24,7 @@ from driftwatch.flow.values import (
     External,
     Function,
     Instance,
+    Lazy,
     LibObject,
     ListRef,
     Unknown,
@@ -74,6 +75,9 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
 
 def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapper: Value, value: Value) -> Value:
     """What a decorator makes of a function: what a function of the code base returns, else the function itself."""
+    alone = wrapper.single()
+    if isinstance(alone, Lazy):
+        wrapper = run.world.modules.look_at(alone) or wrapper
     if isinstance(wrapper.single(), Function) and (run.frame.owner is None or run.frame.function is not None):
         reach = run.state.reach
         made = run.call(wrapper, Arguments(ListContent((Entry(reach, reach, value),))), decorator.decorator)
