@@ -300,15 +300,26 @@ def _is_same(source: str, wanted: Any, space: dict[str, Any]) -> str:
     return f"{source}.__class__ is {kind} and {source} == {constant}"
 
 
+def _harmless_test(rules: Sequence[Rule], names: frozenset[str]) -> Callable[[Any, Mapping[str, Any]], bool]:
+    """The same tests as one function, of the value and of all arguments by name."""
+    space: dict[str, Any] = {}
+    others = {name: f"others.get({name!r})" for name in names if name.isidentifier()}
+    tests = _harmless("value", rules, others, space) or ["False"]
+    source = f"lambda value, others: {' or '.join(tests)}"
+    test: Callable[[Any, Mapping[str, Any]], bool] = eval(source, space)  # noqa: S307 - of identifiers alone
+    return test
+
+
 def _general_wrapper(record: Record, target: Callable[..., Any], shape: Shape, settler: _Settler) -> Callable[..., Any]:
     """The wrapper for a callable that does not tell its defaults: arguments are passed by keyword."""
     order = record.reference.positional
     accepted = shape.names
     first = tuple(p.name for p in shape.parameters if p.kind == POSITIONAL_ONLY)
-    required = frozenset(shape.required)
+    required = shape.required
     unusable = tuple(settler.unusable)
     any_keyword = shape.any_keyword
-    known = accepted | record.reference.names
+    lacking = record.reference.names - accepted
+    harmless = {name: _harmless_test(settler.rules.get(name, ()), record.reference.names) for name in lacking}
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if args:
@@ -319,49 +330,25 @@ def _general_wrapper(record: Record, target: Callable[..., Any], shape: Shape, s
                     raise settler.refusal(name, value, "it is passed twice, by position and by name")
                 kwargs[name] = value
         if not (any_keyword or accepted.issuperset(kwargs)):
-            for name in [name for name in kwargs if name not in accepted]:
-                if name not in known:
-                    raise settler.surplus((), {name: kwargs[name]})
-                settler.settle(name, kwargs[name], kwargs)
-            for name in [name for name in kwargs if name not in accepted]:
+            extra = lacking.intersection(kwargs)
+            for name in extra:
+                if not harmless[name](kwargs[name], kwargs):
+                    settler.settle(name, kwargs[name], kwargs)
+            for name in extra:
                 del kwargs[name]
+            if not accepted.issuperset(kwargs):
+                raise settler.surplus((), {name: kwargs[name] for name in kwargs if name not in accepted})
         for name in unusable:
             if name in kwargs:
                 settler.check_usable(name, kwargs[name], kwargs)
-        if not required <= kwargs.keys():
-            raise settler.missing(kwargs)
+        for name in required:
+            if name not in kwargs:
+                raise settler.missing(kwargs)
+        if not first:
+            return target(**kwargs)
         return target(*[kwargs.pop(name) for name in first if name in kwargs], **kwargs)
 
-    return _dress(_with_short_cut(record, target, shape, settler, wrapper), record, target)
-
-
-def _with_short_cut(
-    record: Record, target: Callable[..., Any], shape: Shape, settler: _Settler, wrapper: Callable[..., Any]
-) -> Callable[..., Any]:
-    """A wrapper that carries out the usual call itself: all by keyword, and what the build lacks with harmless values.
-
-    Compiled from parameter names alone, as `_direct_wrapper`. Everything else is left to the wrapper given.
-    """
-    lacking = [name for name in (p.name for p in record.reference.parameters) if name not in shape.names]
-    names = [*lacking, *shape.names]
-    plain = all(name.isidentifier() and not keyword.iskeyword(name) for name in names)
-    if not plain or settler.unusable or shape.any_keyword or any(p.kind == POSITIONAL_ONLY for p in shape.parameters):
-        return wrapper
-    args, kwargs = _fresh("args", names), _fresh("kwargs", names)
-    space: dict[str, Any] = {"_omitted": OMITTED, "_target": target, "_wrapper": wrapper, "_accepted": shape.names}
-    others = {name: f"{kwargs}.get({name!r})" for name in shape.names} | {name: name for name in lacking}
-    tests = [args, f"not _accepted.issuperset({kwargs})", *(f"{name!r} not in {kwargs}" for name in shape.required)]
-    for name in lacking:
-        harmless = [f"{name} is _omitted", *_harmless(name, settler.rules.get(name, ()), others, space)]
-        tests.append(f"not ({' or '.join(harmless)})")
-    heads = [f"*{args}", *(f"{name}=_omitted" for name in lacking), f"**{kwargs}"]
-    body = [f"if {' or '.join(tests)}:"]
-    body += [f"    if {name} is not _omitted: {kwargs}[{name!r}] = {name}" for name in lacking]
-    body += [f"    return _wrapper(*{args}, **{kwargs})", f"return _target(**{kwargs})"]
-    source = f"def _short_cut({', '.join(heads)}):\n" + "\n".join(f"    {line}" for line in body)
-    exec(compile(source, f"<adapter of {record.name}>", "exec"), space)  # noqa: S102 - of identifiers alone, see above
-    short_cut: Callable[..., Any] = space["_short_cut"]
-    return short_cut
+    return _dress(wrapper, record, target)
 
 
 def _dress(wrapper: Callable[..., Any], record: Record, target: Callable[..., Any] | None) -> Callable[..., Any]:

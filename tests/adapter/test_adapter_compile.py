@@ -76,6 +76,7 @@ def test_whole_graph_without_recompiles(op: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, of its own modules
 def test_inductor(op: Any) -> None:
     def layer(x: Any, residual: Any, weight: Any) -> Any:
         return op(x, residual, weight)

@@ -16,7 +16,7 @@ def group_ranks(group: Any) -> tuple[int, ...]:
     """The global ranks of a process group, in its order; None is WORLD."""
     import torch.distributed as dist
 
-    return tuple(dist.get_process_group_ranks(group))
+    return tuple(dist.get_process_group_ranks(dist.group.WORLD if group is None else group))
 
 
 def group_is_world(value: Any, others: Mapping[str, Any]) -> bool:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from driftwatch.adapter.runtime import Adapter
 from driftwatch.adapter.signatures import AdapterError
 from driftwatch.targets.flashinfer_comm.backends import PairKernels, UnifiedKernels, make_backend
+from driftwatch.targets.flashinfer_comm.conditions import group_ranks
 from driftwatch.targets.flashinfer_comm.gates import (
     AUTO,
     BACKENDS,
@@ -340,7 +341,7 @@ def _place(group: Any) -> tuple[int, int, tuple[int, ...]]:
         if group is not None:
             raise ValueError("torch.distributed is not initialized, so there is no group")
         return 0, 1, (0,)
-    ranks = tuple(dist.get_process_group_ranks(group))
+    ranks = group_ranks(group)
     if dist.get_rank() not in ranks:
         raise ValueError("this process is not in the group")
     return ranks.index(dist.get_rank()), len(ranks), ranks
