@@ -169,6 +169,11 @@ def test_a_constant_that_changes_is_a_note() -> None:
     assert said(DW303, name("kiln", "MAX_HEAT"), against="<2") == []
 
 
+def test_an_object_made_at_import_is_no_value_to_compare() -> None:
+    assert said(DW303, imported("kiln", "METER")) == []
+    assert said(DW303, name("kiln", "METER")) == []
+
+
 def test_a_default_that_differs_between_checked_releases() -> None:
     (finding,) = findings(DW304, call("kiln:cool", None))
     assert finding.message == "`slow` is left out: it is `False` in 1.0 to 1.2, and `True` in 2.0 to 2.1"

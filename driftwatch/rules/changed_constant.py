@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from driftwatch.binding.calls import Part
@@ -32,7 +33,7 @@ def _constant(use: Use, ref: Ref, context: Context) -> Iterator[Verdict]:
         symbol, here = epoch.symbol, epoch.releases & reached
         if here and symbol.kind is SymbolKind.ATTRIBUTE and symbol.value is not None:
             values[symbol.value] = values.get(symbol.value, EMPTY) | here
-    if len(values) < 2:
+    if len(values) < 2 or not all(map(_is_literal, values)):
         return
     newest = max(values, key=lambda value: values[value].mask.bit_length())
     where = context.history.timeline.describe
@@ -50,6 +51,15 @@ def _constant(use: Use, ref: Ref, context: Context) -> Iterator[Verdict]:
         raises=False,
         severity=Severity.NOTE,
     )
+
+
+def _is_literal(text: str) -> bool:
+    """Whether a value is its text. ``Runtime()`` is an object made at import, and how it is made says little of it."""
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return False
+    return True
 
 
 def _numbers(use: CallUse, context: Context) -> Iterator[Verdict]:

@@ -73,6 +73,8 @@ _CONSTANTS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (_TWO, "kiln:Glaze.COBALT", "1"),
     (_ONE, "kiln:MAX_HEAT", "900"),
     (_TWO, "kiln:MAX_HEAT", "1300"),
+    (_ONE, "kiln:METER", "Thermometer()"),
+    (_TWO, "kiln:METER", "LazyThermometer()"),
 )
 
 _MODULES: tuple[tuple[tuple[str, ...], str], ...] = ((_ALL, "kiln"), (("1.2", *_TWO), "kiln.wheel"))
