@@ -181,7 +181,9 @@ UNASKED = "backend-chosen-unasked"
     [
         ('backend="trtllm", comm_backend=comm', {MET: "0.6.10.post1 to 0.6.14", ALONE: "0.6.10"}),
         ("backend=backend, comm_backend=comm", {MET: "0.6.10.post1 to 0.6.14", ALONE: "0.6.10"}),
-        ('backend="trtllm", group=None', {MET: "0.6.10.post1 to 0.6.14"}),
+        ('backend="trtllm", comm_backend=comm, group=None', {MET: "0.6.10.post1 to 0.6.14", ALONE: "0.6.10"}),
+        ('backend="trtllm", group=None', {}),
+        ('backend="trtllm"', {}),
         ('backend="trtllm", comm_backend=comm, group=group', {ALONE: "0.6.10"}),
         ('backend="trtllm", group=group', {}),
         ('backend="mnnvl", comm_backend=comm', {}),
