@@ -386,6 +386,17 @@ class TestHostile:
         found = collected(tmp_path, __init__="class A(B): ...\nclass B(A): ...\nclass C(C): ...\n")
         assert symbol(found, "pkg:A").bases == ("pkg:B",)
 
+    def test_classes_that_hold_each_other_end(self, tmp_path: Path) -> None:
+        found = collected(
+            tmp_path,
+            __init__="from .two import D\nclass A: ...\nclass B:\n    other = A\nclass C(A):\n    other = B\n",
+            two="from . import three\nclass D:\n    e = three.E\n",
+            three="from . import two\nclass E:\n    d = two.D\n",
+        )
+        assert symbol(found, "pkg:B.other").open
+        assert symbol(found, "pkg:B.other").definition == Ref("pkg", "A")
+        assert symbol(found, "pkg:D.e").definition == Ref("pkg.three", "E")
+
     def test_code_is_never_executed(self, tmp_path: Path) -> None:
         mark = tmp_path / "executed"
         collected(tmp_path, __init__=f"open({str(mark)!r}, 'w').close()\nraise SystemExit(3)\n")

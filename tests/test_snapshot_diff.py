@@ -128,6 +128,28 @@ def test_members_of_a_class_that_goes_are_not_listed_with_it() -> None:
     assert changes("class C:\n    def m(self): ...\n    x = 1", "") == [("breaking", "symbol-removed", "C", None)]
 
 
+def test_a_method_that_moves_into_a_base_class_is_not_gone() -> None:
+    old = "class A: ...\nclass B(A):\n    def m(self, a): ...\n"
+    assert changes(old, "class A:\n    def m(self, a): ...\nclass B(A): ...\n") == [
+        ("compatible", "symbol-added", "A.m", None)
+    ]
+    assert changes(old, "class A:\n    def m(self, a, b): ...\nclass B(A): ...\n") == [
+        ("breaking", "parameter-added", "B.m", "b"),
+        ("compatible", "symbol-added", "A.m", None),
+    ]
+    history = merge(
+        "pkg", "pkg", [snapshot("1", old), snapshot("2", "class A:\n    def m(self, a, b): ...\nclass B(A): ...")]
+    )
+    assert [(c.change.kind.value, c.change.parameter) for c in changes_of(history, Ref("pkg", "B"))] == [
+        ("symbol-added", None),
+        ("parameter-added", "b"),
+    ]
+
+
+def test_an_expression_that_is_written_differently_is_news_only() -> None:
+    assert changes("X = len('a')", "X = len('bc')") == [("informational", "value-changed", "X", None)]
+
+
 def test_one_change_under_several_names_is_one_change() -> None:
     old = snapshot("1", "from .part import f, C", part="def f(a): ...\nclass C:\n    def m(self): ...\n")
     new = snapshot("2", "from .part import f, C", part="def f(a, b): ...\nclass C:\n    def m(self, c): ...\n")

@@ -284,9 +284,12 @@ class Descriptions:
         if isinstance(target, Definition) and target.ref == ref:
             yield from self._describe(target, owner)
         elif isinstance(target, Definition):
-            # A function given to a class is a method of it, wherever it was defined.
-            for symbol in self._describe(target, owner):
-                yield alias_of(symbol, target.ref, ref)
+            # A function given to a class is a method of it, wherever it was defined. Of a class only the name is kept,
+            # since two classes may have each other as attributes without end.
+            symbol = next(self._describe(target, owner), None)
+            if symbol is not None:
+                found = alias_of(symbol, target.ref, ref)
+                yield replace(found, open=True) if found.kind is SymbolKind.CLASS else found
         elif isinstance(target, ModuleFound):
             yield Symbol(ref, SymbolKind.MODULE, definition=Ref(target.module, ""))
         else:

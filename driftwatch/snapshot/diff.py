@@ -8,6 +8,7 @@ others beside it.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -15,6 +16,7 @@ from itertools import pairwise
 from driftwatch.releases import ReleaseSet
 from driftwatch.snapshot.changes import Change, ChangeKind, Grade
 from driftwatch.snapshot.history import History
+from driftwatch.snapshot.lineage import linearized
 from driftwatch.snapshot.model import Binding, Ref, Snapshot, Symbol, SymbolKind
 from driftwatch.snapshot.signature_changes import parameter_changes, signature_text
 
@@ -48,8 +50,9 @@ def diff(old: Snapshot, new: Snapshot) -> tuple[Change, ...]:
     for ref in sorted(before.keys() | after.keys()):
         if _owner_differs(ref, before, after):
             continue
-        for change in compare(before.get(ref), after.get(ref)):
-            found.setdefault(_identity(change, before, after), []).append(change)
+        was, now = _seen(old.symbols, before, ref), _seen(new.symbols, after, ref)
+        for change in compare(was, now):
+            found.setdefault(_identity(change, was, now, before, after), []).append(change)
     changes = (_with_new_home(_together(same), before, after) for same in found.values())
     return tuple(sorted(changes, key=_order))
 
@@ -115,6 +118,24 @@ def _is_inside(ref: Ref, owner: Ref) -> bool:
     return bool(owner.qualname) and ref.qualname.startswith(owner.qualname + ".")
 
 
+def _seen(symbols: Mapping[Ref, Symbol], api: Mapping[Ref, Symbol], ref: Ref) -> Symbol | None:
+    """A symbol, or what a class inherits under its name: a method that moves into a base class is not gone."""
+    own = api.get(ref)
+    head, dot, name = ref.qualname.rpartition(".")
+    if own is not None or not dot:
+        return own
+
+    def bases(cls: Ref) -> list[Ref]:
+        found = symbols.get(cls)
+        return [Ref.parse(base) for base in found.bases if ":" in base] if found is not None else []
+
+    for base in linearized(Ref(ref.module, head), bases):
+        inherited = symbols.get(base.member(name))
+        if inherited is not None:
+            return replace(inherited, ref=ref, definition=inherited.definition or inherited.ref)
+    return None
+
+
 def _owner_differs(ref: Ref, before: Mapping[Ref, Symbol], after: Mapping[Ref, Symbol]) -> bool:
     """Whether the change of the owner already says that the member came or went."""
     head = ref.qualname.rpartition(".")[0]
@@ -135,7 +156,9 @@ def _changes(old: Symbol, new: Symbol) -> Iterator[Change]:
         yield from _signature_changes(ref, old, new)
         yield from _class_changes(ref, old, new)
         if new.kind is SymbolKind.ATTRIBUTE and old.value != new.value and old.value is not None:
-            yield Change(ref, ChangeKind.VALUE_CHANGED, Grade.RISKY, before=old.value, after=new.value)
+            # What an expression is worth may well be the same.
+            grade = Grade.RISKY if _is_literal(old.value) else Grade.INFORMATIONAL
+            yield Change(ref, ChangeKind.VALUE_CHANGED, grade, before=old.value, after=new.value)
     if old.abstract != new.abstract:
         kind = ChangeKind.BECAME_ABSTRACT if new.abstract else ChangeKind.BECAME_CONCRETE
         yield Change(ref, kind, Grade.BREAKING if new.abstract else Grade.COMPATIBLE)
@@ -146,7 +169,7 @@ def _changes(old: Symbol, new: Symbol) -> Iterator[Change]:
     if old.requires != new.requires:
         grade = Grade.RISKY if set(new.requires) - set(old.requires) else Grade.COMPATIBLE
         yield Change(ref, ChangeKind.REQUIRES_CHANGED, grade, before=_listed(old.requires), after=_listed(new.requires))
-    if old.definition != new.definition and (old.definition or new.definition):
+    if old.definition != new.definition and "." not in ref.qualname:
         yield Change(
             ref,
             ChangeKind.SYMBOL_MOVED,
@@ -154,6 +177,14 @@ def _changes(old: Symbol, new: Symbol) -> Iterator[Change]:
             before=str(old.definition or old.ref),
             after=str(new.definition or new.ref),
         )
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return False
+    return True
 
 
 def _class_changes(ref: Ref, old: Symbol, new: Symbol) -> Iterator[Change]:
@@ -223,19 +254,18 @@ def _order(change: Change) -> tuple[object, ...]:
     )
 
 
-def _identity(change: Change, before: Mapping[Ref, Symbol], after: Mapping[Ref, Symbol]) -> tuple[object, ...]:
+def _identity(
+    change: Change, old: Symbol | None, new: Symbol | None, before: Mapping[Ref, Symbol], after: Mapping[Ref, Symbol]
+) -> tuple[object, ...]:
     """What makes two changes one: the same thing happening to the same definition."""
-    old, new = before.get(change.ref), after.get(change.ref)
-    if change.kind in (ChangeKind.SYMBOL_ADDED, ChangeKind.SYMBOL_REMOVED, ChangeKind.SYMBOL_MOVED):
-        # A name that goes is gone for whoever imports it, whether or not its definition stays.
-        symbol = old or new
-        assert symbol is not None
-        if change.kind is not ChangeKind.SYMBOL_MOVED and _definition_goes_too(symbol, before, after):
-            return (symbol.definition or symbol.ref, change.kind)
-        return (change.ref, change.kind)
-    assert old is not None and new is not None
-    target = (old.definition or old.ref, new.definition or new.ref)
-    return (target, change.kind, change.parameter, change.before, change.after)
+    if old is not None and new is not None and change.kind is not ChangeKind.SYMBOL_MOVED:
+        target = (old.definition or old.ref, new.definition or new.ref)
+        return (target, change.kind, change.parameter, change.before, change.after)
+    # A name that goes is gone for whoever imports it, whether or not its definition stays.
+    symbol = old or new
+    if symbol is not None and (old is None or new is None) and _definition_goes_too(symbol, before, after):
+        return (symbol.definition or symbol.ref, change.kind)
+    return (change.ref, change.kind)
 
 
 def _with_new_home(change: Change, before: Mapping[Ref, Symbol], after: Mapping[Ref, Symbol]) -> Change:
@@ -275,7 +305,9 @@ def _life(history: History, ref: Ref, within: ReleaseSet, *, member: bool) -> It
     What a member is when its class first appears is part of that appearance, not a change.
     """
     states: list[Symbol | None] = [None] * len(history.timeline)
-    for epoch in history.of(ref):
+    head, dot, name = ref.qualname.rpartition(".")
+    inherited = history.member_epochs(Ref(ref.module, head), name, within) if dot else ()
+    for epoch in (*(replace(e, symbol=replace(e.symbol, ref=ref)) for _, e in inherited), *history.of(ref)):
         for index in epoch.releases.indices():
             states[index] = epoch.symbol
     versions = history.timeline.versions
