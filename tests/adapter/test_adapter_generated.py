@@ -49,7 +49,7 @@ def test_it_is_formatted(adapter_file: Path) -> None:
         [tool("ruff"), "format", "--check", "--isolated", "--line-length", "120", str(adapter_file)], check=True
     )
     subprocess.run(
-        [tool("ruff"), "check", "--isolated", "--select", "E,F,I,W", "--line-length", "120", str(adapter_file)],
+        [tool("ruff"), "check", "--isolated", "--select", "E,F,I,W", "--ignore", "E501", str(adapter_file)],
         check=True,
     )
 
