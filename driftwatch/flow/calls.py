@@ -12,7 +12,7 @@ from driftwatch.flow.containers import call_method, merge_dicts, merge_value, sp
 from driftwatch.flow.exceptions import FOREIGN
 from driftwatch.flow.functions import call_function, instantiate
 from driftwatch.flow.library import use_call
-from driftwatch.flow.models import call_external
+from driftwatch.flow.models import DECORATOR_MAKERS, call_external
 from driftwatch.flow.run import Run, as_alternatives, escape, settle
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent, State
 from driftwatch.flow.values import (
@@ -101,7 +101,8 @@ def apply_value(run: Run, func: Value, arguments: Arguments, node: cst.CSTNode) 
 
 def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Value:
     """Call one thing."""
-    if isinstance(atom, (LibMethod, LibObject, External, MethodOf)):
+    only_reads = isinstance(atom, External) and atom.dotted in DECORATOR_MAKERS
+    if isinstance(atom, (LibMethod, LibObject, External, MethodOf)) and not only_reads:
         for value in arguments.values():
             escape(value)
     if isinstance(atom, (LibMethod, LibObject)):

@@ -75,6 +75,8 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
 
 def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapper: Value, value: Value) -> Value:
     """What a decorator makes of a function: what a function of the code base returns, else the function itself."""
+    if (_decorator_name(decorator) or "").rpartition(".")[2] in TRANSPARENT_DECORATORS:
+        return value
     alone = wrapper.single()
     if isinstance(alone, Lazy):
         wrapper = run.world.modules.look_at(alone) or wrapper
@@ -83,8 +85,7 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
         made = run.call(wrapper, Arguments(ListContent((Entry(reach, reach, value),))), decorator.decorator)
         if all(isinstance(atom, Function) for _, atom in made.alternatives):
             return made
-    if (_decorator_name(decorator) or "").rpartition(".")[2] not in TRANSPARENT_DECORATORS:
-        function.escapes = True
+    function.escapes = True
     return value
 
 

@@ -54,6 +54,8 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
         return Value(((run.state.reach, Opaque(dotted)),))
     if dotted in TRANSPARENT:
         return _first(run, arguments, node)
+    if dotted in DECORATOR_MAKERS:
+        return unknown(run.state.reach)
     return unknown_call(run, arguments, node)
 
 
@@ -248,11 +250,13 @@ MODELS: dict[str, Model] = {
     "typing.cast": _cast,
 }
 
+DECORATOR_MAKERS = frozenset({"functools.wraps", "functools.update_wrapper"})
+"""Functions that only read what they are given."""
+
 TRANSPARENT = frozenset(
     {
         "functools.cache",
         "functools.lru_cache",
-        "functools.wraps",
         "builtins.iter",
         "builtins.reversed",
         "builtins.staticmethod",

@@ -8,12 +8,24 @@ the file's syntax, the caller parses everything instead.
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from driftwatch.flow.source import SourceError
 
 FILLING_METHODS = frozenset({"add", "append", "appendleft", "extend", "insert", "put", "set", "setdefault", "update"})
 """Methods that put something into what they are called on."""
+
+
+MAX_DEPTH = 500
+"""How many levels of syntax a file may have: the full parse is native code, which a deeper one would bring down."""
+
+MAX_BRACKETS = 200
+"""As for Python itself, but in any text."""
+
+_BRACKETS = re.compile(r"[()\[\]{}]")
+_PREFIXES = re.compile(r"(?:(?:[-+~]|\b(?:not|await|lambda\s*:)|[\w.]+\s*\*\*)[\s\\]*){500}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +73,8 @@ def survey(text: str) -> Survey | None:
     try:
         tree = ast.parse(text)
     except SyntaxError:
+        if _looks_deep(text):
+            raise SourceError("it is nested too deeply to be parsed") from None
         return None
     except (RecursionError, MemoryError):
         raise SourceError("it is nested too deeply to be parsed") from None
@@ -82,16 +96,37 @@ def survey(text: str) -> Survey | None:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 piece.defines, piece.is_class = node.name, isinstance(node, ast.ClassDef)
                 piece.tree = node if isinstance(node, ast.ClassDef) else None
-        try:
-            _look(node, piece)
-        except RecursionError:
-            raise SourceError("it is nested too deeply to be analysed", first) from None
+        _look(node, piece)
     return Survey(tuple(pieces))
+
+
+def _walk(node: ast.stmt) -> Iterator[ast.AST]:
+    """A statement and all below it; `SourceError` where that goes deeper than the full parse may go."""
+    level: list[ast.AST] = [node]
+    for _ in range(MAX_DEPTH):
+        if not level:
+            return
+        yield from level
+        level = [below for above in level for below in ast.iter_child_nodes(above)]
+    if level:
+        raise SourceError("it is nested too deeply to be parsed", node.lineno)
+
+
+def _looks_deep(text: str) -> bool:
+    """Whether text that cannot be parsed here has more brackets or prefixes in one another than a parser can bear."""
+    if _PREFIXES.search(text):
+        return True
+    depth = 0
+    for bracket in _BRACKETS.findall(text):
+        depth = depth + 1 if bracket in "([{" else max(depth - 1, 0)
+        if depth > MAX_BRACKETS:
+            return True
+    return False
 
 
 def _look(node: ast.stmt, piece: Piece) -> None:
     mentions, binds = piece.mentions, piece.binds
-    for child in ast.walk(node):
+    for child in _walk(node):
         if isinstance(child, ast.Name):
             mentions.add(child.id)
             if not isinstance(child.ctx, ast.Load):
@@ -116,7 +151,7 @@ def _look(node: ast.stmt, piece: Piece) -> None:
                 piece.imports.append(Import(child.module or "", alias.name, bound, child.level))
         elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             binds.add(child.name)
-        elif isinstance(child, ast.ExceptHandler):
+        elif isinstance(child, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
             if child.name:
                 binds.add(child.name)
         elif isinstance(child, (ast.Global, ast.Nonlocal)):
