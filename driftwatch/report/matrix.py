@@ -42,6 +42,7 @@ GLYPHS: dict[State, tuple[str, str]] = {
 """Each state as one character, and the style that helps the eye."""
 
 _LONGEST_NAME, _SHORTEST_NAME = 44, 22
+_CHECKED = "checked"
 
 
 def render(report: Report, options: RenderOptions) -> str:
@@ -154,7 +155,7 @@ def _grid(target: TargetReport, heads: Sequence[Row], rows: Sequence[Row], look:
     )
     yield ()
     names = [safe(row.label) for row in (*heads, *rows)]
-    width = min(max((len(name) for name in names), default=0), _LONGEST_NAME)
+    width = min(max(len(name) for name in (*names, _CHECKED)), _LONGEST_NAME)
     if look.width is not None:
         # Names give way to the releases, as far as a name can still be told.
         width = min(width, max(look.width - len(timeline) - 4, _SHORTEST_NAME))
@@ -182,14 +183,15 @@ def _chunks(length: int, room: int | None) -> Iterator[tuple[int, int]]:
 
 def _scale(target: TargetReport, width: int, first: int, last: int) -> Iterator[Line]:
     """Where each series of releases begins, and which releases are checked."""
-    text = ""
+    text, whole = "", last - first == len(target.timeline)
     for index, name in series(target.timeline):
-        if first <= index < last and index - first >= len(text):
+        fits = whole or index + len(name) <= last
+        if first <= index < last and index - first >= len(text) and fits:
             text = f"{text:<{index - first}}{name} "
     ruler = "".join("-" if target.checked.mask >> i & 1 else " " for i in range(first, last))
     yield (Span(f"  {'':<{width}}  "), Span(text.rstrip(), "code"))
     if ruler.strip():
-        yield (Span(f"  {'checked':<{width}}  ", "dim"), Span(ruler.rstrip(), "frame"))
+        yield (Span(f"  {_CHECKED:<{width}}  ", "dim"), Span(ruler.rstrip(), "frame"))
 
 
 def series(timeline: Timeline) -> list[tuple[int, str]]:
@@ -220,7 +222,7 @@ def _legend() -> Hanging:
 
 def _in_words(timeline: Timeline, row: Row) -> list[Line | Hanging]:
     """A code base's broken and degraded releases; nothing where all is well."""
-    lines: list[Line | Hanging] = [(Span(f"{safe(row.label)}", "path"),)]
+    lines: list[Line | Hanging] = [Hanging((), (Span(safe(row.label), "path"),))]
     for state, label in (
         (State.SILENT, "silent with"),
         (State.BREAKS, "breaks with"),

@@ -48,8 +48,7 @@ def link(finding: Finding, base: int, state: State) -> Markup:
         "a",
         badge(state),
         tag("b", finding.code),
-        " ",
-        ticked(finding.message),
+        tag("span", ticked(finding.message)),
         href=f"#{anchor(finding, base)}",
         class_="to-finding",
     )

@@ -147,6 +147,8 @@
     tip.style.top = `${event.clientY + 34 > innerHeight ? event.clientY - 34 : event.clientY + 16}px`;
   });
 
+  addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
+
   // On paper everything is open.
   let folded = [];
   addEventListener("beforeprint", () => {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from driftwatch.findings import Finding
 from driftwatch.flow.uses import Outcome
-from driftwatch.report.html.markup import Markup, join, tag, text
+from driftwatch.report.html.markup import Markup, join, tag, text, ticked
 from driftwatch.report.model import Report
 from driftwatch.report.phrases import exception
 from driftwatch.report.safe import safe_character
@@ -90,7 +90,7 @@ def _lines(
             yield tag(
                 "span",
                 tag("span", class_="no"),
-                tag("span", " " * min(indent, 40), "↑ ", note.words, class_="text"),
+                tag("span", " " * min(indent, 40), "↑ ", ticked(note.words), class_="text"),
                 class_=f"ln note {note.kind}",
             )
 

@@ -94,6 +94,7 @@ def _fold(history: History, ref: Ref, name: str, about: set[str], number: int) -
                     [c for c in changes if first <= timeline.index(c.newer) < first + length and c.older is not None],
                     history,
                     ref,
+                    timeline.versions[first],
                 ),
                 tag("p", gone, class_="gone") if gone else None,
             )
@@ -137,7 +138,7 @@ def _parameter(parameter: Parameter, new: bool, about: bool) -> Markup:
     return tag("ins", shown, class_=kind) if new else tag("span", shown, class_=kind)
 
 
-def _changes(dated: Sequence[DatedChange], history: History, ref: Ref) -> Markup | None:
+def _changes(dated: Sequence[DatedChange], history: History, ref: Ref, since: str) -> Markup | None:
     if not dated:
         return None
     items = []
@@ -152,7 +153,7 @@ def _changes(dated: Sequence[DatedChange], history: History, ref: Ref) -> Markup
                 tag("code", member, " ") if member else None,
                 tag("code", said.text),
                 tag("small", f" {said.remark}") if said.remark else None,
-                tag("small", f" since {each.newer}"),
+                tag("small", f" in {each.newer}") if each.newer != since else None,
                 class_={"+": "plus", "-": "minus"}.get(said.sign, "tilde"),
             )
         )
