@@ -50,7 +50,8 @@ def module_lookup(run: Run, module: str, name: str, where: ReleaseSet) -> Lookup
     for epoch in run.history.of(Ref(module, name)):
         if epoch.symbol.requires:
             optional |= epoch.releases
-    return Lookup(present - optional, present & optional)
+    open_ = run.history.is_open(Ref(module, "")) & where
+    return Lookup(present - optional, (present & optional) | (open_ - present))
 
 
 def class_lookup(run: Run, cls: Ref, name: str, where: ReleaseSet) -> Lookup:
@@ -107,7 +108,7 @@ def module_member(run: Run, module: str, name: str, where: ReleaseSet) -> list[A
     if submodule:
         found.append((submodule, LibModule(f"{module}.{name}")))
         left -= submodule
-    if left and name.startswith("__"):
+    if left:
         found.append((left, UNKNOWN))
     return found
 
