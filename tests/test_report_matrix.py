@@ -195,12 +195,15 @@ def test_several_code_bases(two: Path) -> None:
         "  = works   w works, with a warning   d degraded, on purpose   X breaks   S breaks silently   . not reached",
         "",
         "old",
+        "  asks for      all 3 releases, 1.0 to 2.0",
         "  silent with   1.0",
         "  breaks with   2.0",
         "  works with    1.1",
         "new",
+        "  asks for      all 3 releases, 1.0 to 2.0",
         "  works with    all 3 releases, 1.0 to 2.0",
         "none",
+        "  asks for      all 3 releases, 1.0 to 2.0",
         "  not used here",
     ]
 
@@ -217,13 +220,18 @@ def test_several_code_bases_as_data_and_as_a_page(two: Path) -> None:
                 "rows": [
                     {
                         "code_base": "old",
+                        "declared": ["1.0", "1.1", "2.0"],
                         "runs": [
                             {"state": "silent", "first": "1.0", "last": "1.0"},
                             {"state": "works", "first": "1.1", "last": "1.1"},
                             {"state": "breaks", "first": "2.0", "last": "2.0"},
                         ],
                     },
-                    {"code_base": "new", "runs": [{"state": "works", "first": "1.0", "last": "2.0"}]},
+                    {
+                        "code_base": "new",
+                        "declared": ["1.0", "1.1", "2.0"],
+                        "runs": [{"state": "works", "first": "1.0", "last": "2.0"}],
+                    },
                 ],
             }
         ],

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +16,9 @@ from driftwatch.cli.output import say
 from driftwatch.cli.progress import activity
 from driftwatch.cli.scan import report_of, resolve, title
 from driftwatch.errors import InputError
+
+if TYPE_CHECKING:
+    from driftwatch.report.model import Report
 
 FORMATS = ("text", "html", "json")
 
@@ -73,7 +78,7 @@ def matrix_command(
             )
             if not result.files:
                 raise InputError(f"there is no Python file in {text!r}")
-            reports.append(report_of(result, title((text,))))
+            reports.append(_with_declared(report_of(result, title((text,))), paths[0]))
     rendered = []
     for each in settled:
         if each.name == "html":
@@ -87,3 +92,16 @@ def matrix_command(
         if each.file is not None:
             say(f"{each.file}: {len(reports)} code bases")
     return 0
+
+
+def _with_declared(report: Report, path: Path) -> Report:
+    """The report with the releases that the code base itself asks for."""
+    from driftwatch.ranges import choose
+    from driftwatch.releases import EMPTY
+
+    folder = path if path.is_dir() else path.parent
+    found = [choose(target.distribution, target.timeline, folder=folder) for target in report.targets]
+    targets = zip(report.targets, found, strict=True)
+    return replace(
+        report, targets=tuple(replace(each, declared=own.releases if own.declared else EMPTY) for each, own in targets)
+    )

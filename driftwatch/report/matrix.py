@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TypedDict
 
 from driftwatch.releases import Timeline
@@ -84,7 +85,8 @@ def whole_rows(reports: Sequence[Report], distribution: str) -> list[Row]:
     rows: list[Row] = []
     for report in reports:
         target = report.target(distribution)
-        rows.append(whole_row(report.title, site_rows(report, target), len(target.timeline)))
+        row = whole_row(report.title, site_rows(report, target), len(target.timeline))
+        rows.append(replace(row, declared=target.declared))
     return rows
 
 
@@ -99,6 +101,7 @@ class RunForm(TypedDict):
 
 class RowForm(TypedDict):
     code_base: str
+    declared: list[str]
     runs: list[RunForm]
 
 
@@ -121,6 +124,7 @@ def render_json(reports: Sequence[Report]) -> str:
         rows: list[RowForm] = [
             {
                 "code_base": row.label,
+                "declared": list(timeline.versions_of(row.declared)),
                 "runs": [
                     {
                         "state": run.state.name.lower(),
@@ -223,6 +227,8 @@ def _legend() -> Hanging:
 def _in_words(timeline: Timeline, row: Row) -> list[Line | Hanging]:
     """A code base's broken and degraded releases; nothing where all is well."""
     lines: list[Line | Hanging] = [Hanging((), (Span(safe(row.label), "path"),))]
+    if row.declared:
+        lines.append(Hanging((Span(f"  {'asks for':<14}"),), (Span(ranges(timeline, row.declared)),)))
     for state, label in (
         (State.SILENT, "silent with"),
         (State.BREAKS, "breaks with"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Diagnostic, Outcome, Unresolved
-from driftwatch.releases import ReleaseSet, Timeline, union
+from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.sites import Site
 from driftwatch.snapshot.history import History
 from driftwatch.suppress import Idle, Suppressed
@@ -23,6 +23,7 @@ class TargetReport:
     `compatible` are the checked releases in which no error stands; `degraded` those of them in which something is
     guarded off. `origin` says where the range came from, for a person. `uses` is in how many places the code touches
     the library, `sites` are those places. `history` is the library's, for formats that tell how a symbol came to be.
+    `declared` are the releases that the code base itself asks for, where a picture marks them.
     """
 
     distribution: str
@@ -35,6 +36,7 @@ class TargetReport:
     uses: int = 0
     sites: tuple[Site, ...] = ()
     history: History | None = field(default=None, repr=False, compare=False)
+    declared: ReleaseSet = EMPTY
 
     @property
     def broken(self) -> ReleaseSet:

@@ -49,7 +49,10 @@ States = tuple[State, ...]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a picture: a symbol, a place or a code base, its states, and the findings behind them."""
+    """One row of a picture: a symbol, a place or a code base, its states, and the findings behind them.
+
+    `declared` are the releases that a code base itself asks for.
+    """
 
     label: str
     states: States
@@ -57,6 +60,7 @@ class Row:
     location: Location | None = None
     kind: str = ""
     findings: tuple[Finding, ...] = ()
+    declared: ReleaseSet = EMPTY
 
     @property
     def worst(self) -> State:

@@ -14,6 +14,7 @@ from importlib.resources import files
 
 from driftwatch import __version__
 from driftwatch.findings import Finding, Severity
+from driftwatch.releases import EMPTY as NONE
 from driftwatch.releases import ReleaseSet
 from driftwatch.report.html.findings import badge, cards, links
 from driftwatch.report.html.markup import Child, Markup, breakable, join, tag, ticked
@@ -33,6 +34,7 @@ from driftwatch.report.states import (
     whole_row,
 )
 
+_LONGEST_ASKED = 24
 _ASSETS = files("driftwatch.report.html")
 _LEGEND = (State.WORKS, State.CAUTION, State.DEGRADED, State.BREAKS, State.SILENT, State.UNREACHED)
 
@@ -241,6 +243,8 @@ def _matrix(reports: Sequence[Report], name: str, number: int) -> Markup:
         class_="row-head matrix-head",
     )
     legend = [tag("li", badge(state), WORDS[state]) for state in _LEGEND]
+    if any(report.target(name).declared for report in reports):
+        legend.append(tag("li", tag("u", class_="badge", aria_hidden="true"), "what the code base itself asks for"))
     return tag(
         "section",
         tag("h2", "What works where"),
@@ -281,7 +285,7 @@ def _head(row: Row, label: str, small: str, target: TargetReport, number: int, e
     return tag(
         element,
         tag("span", tag("code", breakable(label)), tag("small", small) if small else None, class_="name"),
-        track(target.timeline, row.states, target.checked, number),
+        track(target.timeline, row.states, target.checked, number, NONE if row.symbol else target.declared),
         class_="row-head",
     )
 
@@ -302,7 +306,9 @@ def _in_short(target: TargetReport, row: Row) -> str:
     broken = where(row.states, State.BREAKS, State.SILENT) & target.checked
     if not target.uses:
         return "not used here"
-    return f"breaks with {len(broken)}" if broken else "breaks with none"
+    said = f"breaks with {len(broken)}" if broken else "breaks with none"
+    asked = target.timeline.describe(target.declared)
+    return f"asks for {asked} · {said}" if target.declared and len(asked) < _LONGEST_ASKED else said
 
 
 # -- the rest ------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from driftwatch.releases import EMPTY as NONE
 from driftwatch.releases import ReleaseSet, Timeline
 from driftwatch.report.html.markup import Child, Markup, join, tag
 from driftwatch.report.matrix import series
@@ -29,10 +30,20 @@ LABELS: dict[State, tuple[str, str]] = {
 """What a run says of itself where there is room, and where there is little."""
 
 
-def track(timeline: Timeline, states: States, checked: ReleaseSet, number: int) -> Markup:
-    """The states of one row."""
+def track(timeline: Timeline, states: States, checked: ReleaseSet, number: int, declared: ReleaseSet = NONE) -> Markup:
+    """The states of one row; what the code base itself asks for is marked with a line below."""
     parts = [_run(run, checked) for run in _cut(states, checked)]
-    return tag("span", parts, class_=f"track t{number}", role="img", aria_label=in_words(timeline, states))
+    said = in_words(timeline, states)
+    if declared:
+        said += f"; asks for {timeline.describe(declared)}"
+        parts += [tag("u", class_=f"c{run.first} w{run.length}") for run in _members(timeline, declared)]
+    return tag("span", parts, class_=f"track t{number}", role="img", aria_label=said)
+
+
+def _members(timeline: Timeline, releases: ReleaseSet) -> list[Run]:
+    """A set as runs of consecutive releases."""
+    inside = tuple(State.WORKS if releases.mask >> i & 1 else State.UNREACHED for i in range(len(timeline)))
+    return [run for run in runs(inside) if run.state is State.WORKS]
 
 
 def _cut(states: States, checked: ReleaseSet) -> Iterator[Run]:
@@ -87,8 +98,7 @@ def scale(timeline: Timeline, checked: ReleaseSet, number: int) -> Markup:
     ]
     bars = [
         tag("span", tag("b", "checked"), class_=f"checked c{run.first} w{run.length}")
-        for run in runs(tuple(State.WORKS if checked.mask >> i & 1 else State.UNREACHED for i in range(len(timeline))))
-        if run.state is State.WORKS
+        for run in _members(timeline, checked)
     ]
     return join(
         [
