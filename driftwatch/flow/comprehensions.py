@@ -71,7 +71,7 @@ def dict_comprehension(run: Run, node: cst.DictComp) -> Value:
                 )
                 entry = Entry(where, certain & where, value.within(where), trace, origin.location if origin else None)
                 content = put(content, atom.value, entry)
-            elif not isinstance(atom, Const):
+            else:
                 content = replace(content, open=content.open | where)
 
     _loop(run, node.for_in, run.eval(node.for_in.iter), run.state.reach, None, visit, open_)
@@ -100,13 +100,17 @@ def _loop(
 ) -> None:
     outer = run.state
     parts = elements_of(run, iterable)
-    if parts is None:
+    if parts is not None and not run.bears(len(parts)):
+        parts = [Entry(outer.reach, EMPTY, unknown(outer.reach))]
+        open_.where = outer.reach
+    elif parts is None:
         parts = _known_part(run, iterable, open_)
         anything = unknown(outer.reach)
         parts.append(Entry(outer.reach, EMPTY, anything))
         if not open_.where:
             open_.where = outer.reach
-    for part in parts:
+    for i in run.rounds(len(parts)):
+        part = parts[i]
         here = part.releases & outer.reach
         if not here:
             continue

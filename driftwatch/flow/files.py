@@ -6,6 +6,7 @@ leaves a diagnostic, once, and counts as a module of which nothing is known.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -17,6 +18,9 @@ from driftwatch.flow.uses import Diagnostic
 
 KEEP_BYTES = 128 * 1024 * 1024
 """Up to this size in all, the files' bytes stay in memory between searches."""
+
+
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Files:
@@ -84,6 +88,9 @@ class Files:
     def _with(self, words: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
         for path in self.paths:
             data = self.read(path)
+            if data is not None and data.startswith(_WIDE):
+                # No Python reads it, but it is meant to be read: it is told of when it mentions what is looked for.
+                data = data.replace(b"\0", b"")
             if data is not None and all(word in data for word in words):
                 yield path, data
 

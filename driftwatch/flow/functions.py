@@ -14,7 +14,9 @@ from driftwatch.flow.attributes import instance_attribute, lineage
 from driftwatch.flow.children import children
 from driftwatch.flow.code import ClassCode, FunctionCode, Summary
 from driftwatch.flow.run import MAX_DEPTH, Frame, Run, as_alternatives, escape
+from driftwatch.flow.shared import keep_content
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, State, join_states
+from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.uses import Construction, Location, MethodDefinition, SubclassUse
 from driftwatch.flow.values import (
@@ -348,6 +350,9 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
     if followed and not (followed == 1 and arguments.constants):
         return unknown_call(run, arguments, node)
     if run.frame.depth >= MAX_DEPTH or function.entered > MAX_ENTERED:
+        summary = run.world.entries.summary(function)
+        if summary is None or summary.uses_library:
+            run.unresolved(node, f"the calls that lead to `{function.qualname}` are too many to be followed")
         return unknown_call(run, arguments, node)
     if followed:
         # What it does may depend on a constant that changes from call to call; this one stands for all of them.
@@ -469,6 +474,8 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         rest = there.reach - returned.defined()
         value = join(value, join(returned.within(there.reach), unknown(rest)))
         end = join_states(end, there)
+    if function.owner is not None and function.name in CONSTRUCTORS and end is not None:
+        keep_content(function.owner, end, run.world.all_releases)
     if is_generator(function):
         return unknown(start), end if end is not None else State(start, {}, state.heap)
     if frame.caller is not None:

@@ -6,7 +6,7 @@ as functions over a run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 12
 """How many calls deep the code base's own functions are followed."""
+
+
+MAX_REPEATS = 256
+"""How often loops in loops may repeat a statement."""
 
 
 @dataclass(eq=False)
@@ -112,6 +116,8 @@ class Run:
         self.recorder = world.recorder
         self.state = State(world.all_releases)
         self.frame: Frame = world.no_frame
+        self.repeats = 1
+        """How often the innermost loop's body is executed, by all the loops round it."""
         self.eager = 0
         """Above zero while the arguments of a call of the library are evaluated: what was passed over is looked at."""
 
@@ -143,6 +149,17 @@ class Run:
         if state is not None:
             other.state = state
         return other
+
+    def rounds(self, number: int) -> Iterator[int]:
+        """Go round a loop so often; what is inside knows how often it is repeated."""
+        outer = self.repeats
+        self.repeats = outer * max(number, 1)
+        yield from range(number)
+        self.repeats = outer
+
+    def bears(self, number: int) -> bool:
+        """Whether what is executed here may be repeated so often."""
+        return self.repeats * number <= MAX_REPEATS
 
     # -- containers ------------------------------------------------------------------------------------------------
 

@@ -78,21 +78,22 @@ def _for(run: Run, node: cst.For) -> None:
     loop = Loop()
     run.frame.loops.append(loop)
     parts = elements_of(run, iterable)
-    if parts is not None:
-        for part in parts:
-            if not run.state.reach:
-                break
-            _round(run, node, loop, part)
+    if parts is not None and run.bears(len(parts)):
+        for i in run.rounds(len(parts)):
+            _round(run, node, loop, parts[i])
     else:
-        for _ in range(LOOP_ROUNDS):
+        for _ in run.rounds(_turns(run)):
             reach = run.state.reach
-            if not reach:
-                break
             _round(run, node, loop, Entry(reach, EMPTY, unknown(reach)))
     run.frame.loops.pop()
     if node.orelse is not None:
         run.block(node.orelse.body.body)
     settle(run, [run.state, *loop.breaks])
+
+
+def _turns(run: Run) -> int:
+    """What the first turn leaves, a second one sees; deep in other loops, theirs have to do."""
+    return LOOP_ROUNDS if run.bears(LOOP_ROUNDS * 8) else 1
 
 
 def _round(run: Run, node: cst.For, loop: Loop, part: Entry) -> None:
@@ -112,9 +113,9 @@ def _while(run: Run, node: cst.While) -> None:
     loop = Loop()
     run.frame.loops.append(loop)
     leaves: State | None = None
-    for _ in range(LOOP_ROUNDS):
+    for _ in run.rounds(_turns(run)):
         if not run.state.reach:
-            break
+            continue
         holds, fails = run.branch(node.test)
         leaves = join_states(leaves, fails)
         run.state = holds
