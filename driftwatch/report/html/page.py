@@ -284,7 +284,12 @@ def _symbol_folds(
 def _head(row: Row, label: str, small: str, target: TargetReport, number: int, element: str) -> Markup:
     return tag(
         element,
-        tag("span", tag("code", breakable(label)), tag("small", small) if small else None, class_="name"),
+        tag(
+            "span",
+            tag("code", breakable(label) if row.symbol else label),
+            tag("small", small) if small else None,
+            class_="name",
+        ),
         track(target.timeline, row.states, target.checked, number, NONE if row.symbol else target.declared),
         class_="row-head",
     )
