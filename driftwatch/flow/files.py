@@ -216,6 +216,8 @@ class Files:
         if level:
             folder = PurePosixPath(importer).parent
             for _ in range(level - 1):
+                if folder == folder.parent:
+                    return None
                 folder = folder.parent
             base = folder.joinpath(*name.split(".")) if name else folder
             return self._file_of(str(base))
