@@ -32,7 +32,8 @@ class Config:
     """The configuration that applies. `path` is the file it came from; None where there is none.
 
     `exclude` and the patterns of `per_file_ignores` are relative to the file's folder. `targets` are the tables of
-    ``[[tool.driftwatch.target]]`` as they stand, for the targets to read.
+    ``[[tool.driftwatch.target]]`` as they stand, for the targets to read. `watch` are the code bases that
+    ``driftwatch watch`` holds a new release against. `lines` says where each key that is set stands in the file.
     """
 
     path: Path | None = None
@@ -45,6 +46,8 @@ class Config:
     baseline: Path | None = None
     fail_on: str = "error"
     targets: tuple[Mapping[str, Any], ...] = ()
+    watch: tuple[str, ...] = ()
+    lines: Mapping[str, int | None] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def folder(self) -> Path | None:
@@ -138,8 +141,9 @@ class _Reader:
             "baseline": ("baseline", self._file),
             "fail-on": ("fail_on", self._fail_on),
             "target": ("targets", self._tables),
+            "watch": ("watch", self._one_or_more),
         }
-        values: dict[str, Any] = {"path": self._path}
+        values: dict[str, Any] = {"path": self._path, "lines": {key: self._line(key) for key in table}}
         for key, value in table.items():
             if key not in readers:
                 raise self._error(key, f"unknown key {key!r}", _suggest(key, readers))
@@ -192,12 +196,21 @@ class _Reader:
         return self._error(key, f"{key!r} must be {wanted}, not {_show(value)}", None)
 
     def _error(self, key: str, message: str, hint: str | None) -> ConfigError:
-        found = re.search(
-            rf"^[ \t\[]*(?:[\w.\"-]*\.)?[\"']?{re.escape(key)}[\"']?[ \t]*[=\]]", self._text, re.MULTILINE
-        )
-        line = f":{self._text.count(chr(10), 0, found.start()) + 1}" if found else ""
+        number = self._line(key)
+        line = f":{number}" if number is not None else ""
         where = f" in [{self._table}]" if self._table else ""
         return ConfigError(f"{self._path}{line}: {message}{where}", hint)
+
+    def _line(self, key: str) -> int | None:
+        """The line that a key, or the table of that name, stands in, as far as that can be told from the text."""
+        start = 0
+        if self._table:
+            # A key of the same name may stand in another tool's table before ours.
+            ours = re.search(rf"^[ \t]*\[+[ \t]*{re.escape(self._table)}\b", self._text, re.MULTILINE)
+            start = ours.start() if ours else 0
+        pattern = re.compile(rf"^[ \t\[]*(?:[\w.\"-]*\.)?[\"']?{re.escape(key)}[\"']?[ \t]*[=\]]", re.MULTILINE)
+        found = pattern.search(self._text, start)
+        return self._text.count("\n", 0, found.start()) + 1 if found else None
 
 
 def _suggest(key: str, known: Iterable[str]) -> str:

@@ -17,6 +17,8 @@ USAGE, INTERRUPTED = 2, 130
 _COMMANDS = {
     "scan": "driftwatch.cli.scan",
     "matrix": "driftwatch.cli.matrix",
+    "baseline": "driftwatch.cli.baseline",
+    "config": "driftwatch.cli.config",
     "history": "driftwatch.cli.api",
     "diff": "driftwatch.cli.api",
     "snapshot": "driftwatch.cli.snapshot",

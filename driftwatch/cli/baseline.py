@@ -1,0 +1,85 @@
+"""``driftwatch baseline``: take what a code base has now as known, so that only what is new is told."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from driftwatch.cli.options import FILE, config_option, history_of, targets_of
+from driftwatch.cli.output import emit, say
+from driftwatch.cli.progress import activity
+from driftwatch.cli.scan import resolve
+from driftwatch.errors import InputError
+
+DEFAULT = "driftwatch-baseline.json"
+
+
+@click.group("baseline")
+def baseline_command() -> None:
+    """Take today's findings as known; a known one comes back when it breaks in a release that is not in the file."""
+
+
+@baseline_command.command(
+    "write",
+    epilog=f"""\b
+Examples:
+  driftwatch baseline write                          {DEFAULT}, or the file that is configured
+  driftwatch baseline write -o known.json src tests
+
+\b
+Name the file with --baseline or with `baseline` in [tool.driftwatch], and scan the same paths from the
+same folder: an entry holds the path as a report shows it, no line, and the releases it is known for.""",
+)
+@click.argument("inputs", nargs=-1, metavar="[PATH]...")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Where to write it; '-' prints it.")
+@click.option("--against", multiple=True, metavar="SPEC", help="The releases to check; may be given several times.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; default: one per processor.")
+@config_option
+def write_command(
+    inputs: tuple[str, ...],
+    output: Path | None,
+    against: tuple[str, ...],
+    jobs: int | None,
+    config_file: Path | None,
+) -> None:
+    """Write a baseline of all errors and warnings that stand now.
+
+    What a comment or a pattern of the configuration suppresses needs no entry, and gets none.
+    """
+    from dataclasses import replace
+
+    from driftwatch.findings import Severity
+    from driftwatch.report.phrases import count
+    from driftwatch.scan import ScanRequest, Watched, scan
+    from driftwatch.snapshot.cache import cache_root
+    from driftwatch.suppress import baseline_text
+
+    with activity("looking") as shown:
+        paths, config = resolve(inputs or (".",), config_file, shown)
+        place = output or config.baseline or Path(DEFAULT)
+        shown.title("analysing")
+        result = scan(
+            ScanRequest(
+                paths=paths,
+                targets=tuple(Watched(history_of(target), target.data) for target in targets_of(config)),
+                # A baseline that is there already must hide nothing from the one that replaces it.
+                config=replace(config, baseline=None),
+                against=against,
+                jobs=jobs or os.cpu_count() or 1,
+                cache=cache_root(),
+                progress=shown.step,
+            )
+        )
+    if not result.files:
+        raise InputError(f"there is no Python file in {', '.join(repr(text) for text in inputs or ('.',))}")
+    timelines = {target.distribution: target.timeline for target in result.targets}
+    printed = str(place) == "-"
+    emit(baseline_text(result.findings, timelines), None if printed else place)
+    entries = sum(finding.severity is not Severity.NOTE for finding in result.findings)
+    if not printed:
+        say(f"{place}: {count(entries, 'finding')} taken as known")
+    for diagnostic in result.diagnostics:
+        where = diagnostic.path if diagnostic.line is None else f"{diagnostic.path}:{diagnostic.line}"
+        say(f"{where}: {diagnostic.message}")
