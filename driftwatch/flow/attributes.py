@@ -9,6 +9,7 @@ from driftwatch.flow.annotations import by_annotation
 from driftwatch.flow.code import ClassCode
 from driftwatch.flow.library import class_member, instance_member, use_name
 from driftwatch.flow.run import Run, as_alternatives, escape
+from driftwatch.flow.shared import open_attributes
 from driftwatch.flow.state import NO_ARGUMENTS
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
@@ -277,3 +278,4 @@ def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
             content = run.content(key)
             if content is not None:
                 code.heap[key] = content
+    open_attributes(code, run.world.all_releases)

@@ -273,7 +273,7 @@ def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNo
                 sure = there if single else EMPTY
                 entry = Entry(there, sure, value.within(there), (run.step(node, note),))
                 content = put(content, key.value, entry)
-            elif not isinstance(key, Const):
+            else:
                 content = replace(content, open=content.open | there)
         run.state.heap[atom.key] = content
 

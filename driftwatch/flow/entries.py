@@ -19,6 +19,7 @@ from driftwatch.flow.modules import Modules
 from driftwatch.flow.recorder import merged_constructions
 from driftwatch.flow.run import Frame, Run
 from driftwatch.flow.state import State
+from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.uses import Construction, SubclassUse
 from driftwatch.flow.values import Unknown, Value, join, unknown, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 
 MAX_ROUNDS = 3
 """How often functions are analysed anew because of what others wrote to variables and attributes they read."""
-
-CONSTRUCTORS = ("__new__", "__init__", "__post_init__", "setUp", "setup_method", "setup_class")
-"""Methods that run before any other."""
 
 
 class Entries:

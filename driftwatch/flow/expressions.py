@@ -153,7 +153,7 @@ def _dict(run: Run, node: cst.Dict) -> Value:
             note = f"`{atom.value}` is put into the dict here"
             fresh = {**content.entries, atom.value: Entry(reach, reach, value, (run.step(element, note),))}
             content = DictContent(fresh, content.open, content.forwarded)
-        elif not isinstance(atom, Const):
+        else:
             content = DictContent(content.entries, content.open | reach, content.forwarded)
     return run.new_dict(node, content)
 

@@ -13,7 +13,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from driftwatch.flow.survey import filled
+from driftwatch.flow.survey import CONSTRUCTORS, filled
 
 MAX_TEXT = 80
 """Longer text is no annotation and no name."""
@@ -71,6 +71,9 @@ def heat_of(node: ast.ClassDef, leads: set[str], names_library: Callable[[str], 
                 if store.target not in known and (store.decided_by & hot_names or store.decided_by & method.hot_locals):
                     known.add(store.target)
                     changed = True
+    if hot:
+        # What they set, flags and arguments among it, decides what the other methods do.
+        hot.update(m.name for m in methods if m.name in CONSTRUCTORS)
     elsewhere = {s.target for m in methods if m.name not in hot for s in m.stores if not s.local}
     return Heat(frozenset(hot), frozenset(elsewhere))
 

@@ -14,6 +14,7 @@ from driftwatch.flow.files import Files
 from driftwatch.flow.interpreter import new_run
 from driftwatch.flow.relevance import Selection, nothing_of, select
 from driftwatch.flow.run import Frame
+from driftwatch.flow.shared import open_variables
 from driftwatch.flow.state import State
 from driftwatch.flow.survey import Piece
 from driftwatch.flow.syntax import Tree, parse
@@ -72,6 +73,7 @@ class Modules:
             module.executed = True
         module.names = dict(run.state.vars)
         module.heap = dict(run.state.heap)
+        open_variables(module, self._all)
         module.completes = (run.state.reach | module.exits) - module.fails
         module.functions = list(dict.fromkeys(run.frame.defined))
         module.classes = list(dict.fromkeys(run.frame.classes))
@@ -123,6 +125,7 @@ class Modules:
             run.block(run.frame.tree.module.body)
         module.heap.update(run.state.heap)
         module.names[name] = run.state.vars.get(name, unknown(self._all))
+        open_variables(module, self._all)
         return module.names[name]
 
     def worth_following(self, atom: Lazy) -> bool:

@@ -17,6 +17,11 @@ from driftwatch.flow.source import SourceError
 FILLING_METHODS = frozenset({"add", "append", "appendleft", "extend", "insert", "put", "set", "setdefault", "update"})
 """Methods that put something into what they are called on."""
 
+EMPTYING_METHODS = frozenset({"clear", "discard", "pop", "popitem", "popleft", "remove"})
+
+CONSTRUCTORS = frozenset({"__new__", "__init__", "__post_init__", "setUp", "setup_method", "setup_class"})
+"""Methods that run before any other."""
+
 
 MAX_DEPTH = 500
 """How many levels of syntax a file may have: the full parse is native code, which a deeper one would bring down."""
@@ -44,7 +49,8 @@ class Piece:
 
     `first` and `last` are line numbers from 1. `defines` is the name of the function or class when the piece is one.
     `writes` are the names that something inside declares global, or puts something into: an item, an attribute, an
-    element.
+    element. `changes` are the containers whose content some function changes other than a constructor: a variable by
+    its name, an attribute by its name after a dot.
     """
 
     first: int
@@ -59,6 +65,8 @@ class Piece:
     strings: set[str] = field(default_factory=set)
     imports: list[Import] = field(default_factory=list)
     writes: set[str] = field(default_factory=set)
+    changes: set[str] = field(default_factory=set)
+    globals: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +144,7 @@ def _look(node: ast.stmt, piece: Piece) -> None:
             _note_written(child, piece)
         elif isinstance(child, (ast.Subscript, ast.Call)):
             _note_written(child, piece)
+            piece.changes.update(changed_by(child))
         elif isinstance(child, ast.Constant):
             if isinstance(child.value, str) and len(child.value) < 200:
                 piece.strings.add(child.value)
@@ -158,6 +167,27 @@ def _look(node: ast.stmt, piece: Piece) -> None:
             mentions.update(child.names)
             binds.update(child.names)
             piece.writes.update(child.names)
+            piece.globals.update(child.names)
+    if piece.changes and isinstance(node, ast.ClassDef):
+        piece.changes = {
+            name
+            for statement in node.body
+            if getattr(statement, "name", None) not in CONSTRUCTORS
+            for child in _walk(statement)
+            for name in changed_by(child)
+        }
+
+
+def changed_by(node: ast.AST) -> tuple[str, ...]:
+    """The container whose content a node changes: a variable by its name, an attribute by its name after a dot."""
+    owner = filled(node)
+    if owner is None and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        owner = node.func.value if node.func.attr in EMPTYING_METHODS else None
+    while isinstance(owner, ast.Subscript):
+        owner = owner.value
+    if isinstance(owner, ast.Attribute):
+        return (f".{owner.attr}",)
+    return (owner.id,) if isinstance(owner, ast.Name) else ()
 
 
 def _note_written(node: ast.Attribute | ast.Subscript | ast.Call, piece: Piece) -> None:

@@ -295,6 +295,9 @@ def is_none(atom: Atom) -> bool | None:
     """Whether an atom is None; None when that is not known."""
     if isinstance(atom, Const):
         return atom.value is None
+    if isinstance(atom, External):
+        # What a foreign package holds under a name may well be None: `torch.version.hip`.
+        return False if "." not in atom.dotted or atom.dotted.startswith("builtins.") else None
     return None if isinstance(atom, (Unknown, Lazy)) else False
 
 
