@@ -1,7 +1,7 @@
 """The code base's files: which mention the library, how imports resolve to them, and what each was found to export.
 
-Enters: a root folder and the files to look at. Nothing outside them is read. A file that cannot be read or parsed
-leaves a diagnostic, once, and counts as a module of which nothing is known.
+Enters: the contents of the files. A file that cannot be read or parsed leaves a diagnostic, once, and counts as a
+module of which nothing is known.
 """
 
 from __future__ import annotations
@@ -9,35 +9,29 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from driftwatch.flow.code import ModuleCode
+from driftwatch.flow.contents import Contents
 from driftwatch.flow.source import SourceError, decode
 from driftwatch.flow.survey import Import, Survey, survey
 from driftwatch.flow.uses import Diagnostic
-
-KEEP_BYTES = 128 * 1024 * 1024
-"""Up to this size in all, the files' bytes stay in memory between searches."""
-
 
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Files:
-    """The files of one root. Paths are relative to it, with forward slashes."""
+    """The files of one root, by their paths in it."""
 
-    def __init__(self, root: Path, paths: Sequence[Path]) -> None:
-        self.root = root
-        self._absolute = {_relative(root, p): p for p in paths}
-        self.paths = sorted(self._absolute)
+    def __init__(self, contents: Contents) -> None:
+        self._contents = contents
+        self.paths = contents.paths
         self.diagnostics: dict[tuple[str, int | None], Diagnostic] = {}
         self.exports: Callable[[ModuleCode], set[str]] = lambda module: set()
         self._by_tail: dict[str, list[str]] = {}
         for path in self.paths:
             self._by_tail.setdefault(_tail(path), []).append(path)
         self._modules: dict[str, ModuleCode | None] = {}
-        self._bytes: dict[str, bytes] = {}
-        self._kept = 0
         self._mentions: set[str] = set()
         self._interesting: dict[str, set[str]] = {}
         self._resolved: dict[tuple[str, str, int], str | None] = {}
@@ -46,17 +40,9 @@ class Files:
 
     def read(self, path: str) -> bytes | None:
         """A file's bytes; None, with a diagnostic, when it cannot be read."""
-        known = self._bytes.get(path)
-        if known is not None:
-            return known
-        try:
-            data = self._absolute[path].read_bytes()
-        except OSError as error:
-            self._diagnose(path, None, f"it cannot be read: {error.strerror or type(error).__name__}")
-            return None
-        if self._kept + len(data) <= KEEP_BYTES:
-            self._bytes[path] = data
-            self._kept += len(data)
+        data = self._contents.read(path)
+        if data is None:
+            self._diagnose(path, None, f"it cannot be read: {self._contents.unreadable[path]}")
         return data
 
     def mentioning(self, root: str) -> list[str]:
@@ -241,12 +227,12 @@ class Files:
         if root == importer.rpartition("/")[0]:
             return True
         parts = root.split("/")
-        return not any("/".join(parts[: i + 1]) + "/__init__.py" in self._absolute for i in range(len(parts)))
+        return not any("/".join(parts[: i + 1]) + "/__init__.py" in self._contents for i in range(len(parts)))
 
     def _file_of(self, base: str) -> str | None:
         for candidate in (f"{base}.py", f"{base}/__init__.py"):
             normal = str(PurePosixPath(candidate))
-            if normal in self._absolute:
+            if normal in self._contents:
                 return normal
         return None
 
@@ -261,13 +247,6 @@ def _import_patterns(
     from_it = rb"\bfrom\s+[\w.]*\b" + word + rb"\s+import\s+(?:\([^)]*?|[^\n(]*?)(?:\b(?:" + anyone + rb")\b|\*)"
     itself = rb"\bimport\b[^\n(]*\b" + word + rb"\b|\bimport\s*\([^)]*\b" + word + rb"\b"
     return encoded, wanted, (re.compile(from_it), re.compile(itself))
-
-
-def _relative(root: Path, path: Path) -> str:
-    try:
-        return path.relative_to(root).as_posix()
-    except ValueError:
-        return path.as_posix()
 
 
 def _stem(path: str) -> str:

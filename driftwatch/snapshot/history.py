@@ -45,6 +45,8 @@ class History:
     epochs: Mapping[Ref, tuple[Epoch, ...]]
     classes: Callable[[], Iterable[Ref]] | None = field(default=None, repr=False, compare=False)
     """Where to look for classes, when that is known without looking at every symbol."""
+    digest: str = field(default="", compare=False)
+    """Stands for all of it, where it was read from files; empty where nobody can tell."""
 
     @cached_property
     def _members(self) -> dict[Ref, tuple[str, ...]]:

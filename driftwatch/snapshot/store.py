@@ -80,7 +80,8 @@ def load(folder: Path) -> History:
     """The history a target's folder holds; `SnapshotError` with file and line when it is damaged."""
     timeline = Timeline.of(r.version for r in records(folder))
     path = folder / HISTORY
-    header, rows = _rows(path)
+    text = _text(path)
+    header, rows = _rows(path, text)
     by_name: dict[str, list[StoredLine]] = {}
     masks: dict[tuple[object, object], int] = {}
     for number, entry in rows:
@@ -93,7 +94,8 @@ def load(folder: Path) -> History:
             raise SnapshotError(f"{path}, line {number} is damaged: it names no symbol")
         by_name.setdefault(name, []).append(StoredLine(entry, mask, number))
     epochs = StoredEpochs(by_name, str(path))
-    return History(header["distribution"], header["module"], timeline, epochs, epochs.classes)
+    read = hashlib.sha256(f"{json.dumps(timeline.versions)}\n{text}".encode()).hexdigest()
+    return History(header["distribution"], header["module"], timeline, epochs, epochs.classes, read)
 
 
 def records(folder: Path) -> tuple[ReleaseRecord, ...]:
@@ -124,8 +126,8 @@ def snapshot_of(history: History, release: str) -> Snapshot:
     return Snapshot(history.timeline.versions[history.timeline.index(release)], symbols)
 
 
-def _rows(path: Path) -> tuple[dict[str, Any], list[tuple[int, dict[str, Any]]]]:
-    rows = _parsed(path, _text(path))
+def _rows(path: Path, text: str) -> tuple[dict[str, Any], list[tuple[int, dict[str, Any]]]]:
+    rows = _parsed(path, text)
     header = rows[0][1] if rows else {}
     if header.get("format") != FORMAT:
         hint = "it may come from another version of driftwatch" if "format" in header else None
@@ -195,7 +197,7 @@ def add(folder: Path, made: Iterable[tuple[Snapshot, ReleaseRecord]]) -> tuple[R
     """Put releases into a target's folder, replacing those that are there; the records as they were written."""
     known = records(folder)
     timeline = Timeline.of(r.version for r in known)
-    header, rows = _rows(folder / HISTORY)
+    header, rows = _rows(folder / HISTORY, _text(folder / HISTORY))
     held: dict[str, set[str]] = {}
     for number, entry in rows:
         mask = _mask(timeline, (entry.pop("since", None), entry.pop("until", None)), folder / HISTORY, number)
@@ -283,7 +285,7 @@ def _replace(path: Path, rows: Sequence[str]) -> None:
 def check(folder: Path) -> None:
     """Read everything a target's folder holds; `SnapshotError` for the first thing that is wrong."""
     history = load(folder)
-    for number, entry in _rows(folder / HISTORY)[1]:
+    for number, entry in _rows(folder / HISTORY, _text(folder / HISTORY))[1]:
         if "is" not in entry:
             try:
                 decode(entry)

@@ -1,0 +1,132 @@
+"""How far a library reaches into a code base: which of its files are analysed, and in which order.
+
+Files that mention the library are analysed first; then those that import from them a name which tells something about
+the library (an alias, a flag, a wrapper, a class), until no more are found.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from driftwatch.flow.code import ModuleCode
+from driftwatch.flow.exports import telling_names
+from driftwatch.flow.files import Files
+from driftwatch.flow.source import SourceError
+from driftwatch.flow.world import World
+from driftwatch.snapshot.history import History
+
+MAX_ROUNDS = 8
+"""How many imports away from a mention of the library files are looked at."""
+
+RECURSION_LIMIT = 6000
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Deeply nested source is followed by deeply nested calls."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+class LibrarySearch:
+    """The analysis of a code base against one library."""
+
+    def __init__(self, history: History, files: Files, progress: Callable[..., object] | None) -> None:
+        self.files = files
+        self.world = World(history, files)
+        self.analysed: set[str] = set()
+        self._progress = progress
+        self._exports: dict[ModuleCode, set[str]] = {}
+        files.exports = self._exports_of
+
+    def run(self) -> None:
+        """Analyse files until no further one can matter."""
+        root = self.world.history.module
+        first = self.files.mentioning(root)
+        self.files.mark_mentions(first)
+        for path in first:
+            self._analyse(path)
+        searched: set[tuple[str, str]] = set()
+        for _ in range(MAX_ROUNDS):
+            fresh = self._importers(searched)
+            if not fresh:
+                break
+            for path in fresh:
+                self._analyse(path)
+        modules = [m for m in (self.files.module(path) for path in sorted(self.analysed)) if m is not None]
+        for module in modules:
+            self.world.entries.analyse_left_over(module, modules)
+        self.world.entries.finish()
+
+    def _analyse(self, path: str) -> None:
+        module = self.files.readable(path)
+        if module is None:
+            return
+        self.analysed.add(path)
+        self.files.mark_mentions([path])
+        if self._progress is not None:
+            self._progress(path)
+        try:
+            self.world.entries.analyse_module(module)
+        except SourceError as error:
+            self.files.failed(module, error)
+            return
+        except RecursionError:
+            self.files.failed(module, SourceError("it is nested too deeply to be analysed"))
+            return
+        self.files.set_exports(path, self._exports_of(module))
+
+    def _exports_of(self, module: ModuleCode) -> set[str]:
+        known = self._exports.get(module)
+        if known is None:
+            try:
+                self.world.modules.execute(module)
+            except SourceError as error:
+                self.files.failed(module, error)
+            known = self._exports[module] = telling_names(self.world.entries, module)
+        return known
+
+    def _importers(self, searched: set[tuple[str, str]]) -> list[str]:
+        """Files not analysed yet that import a telling name from an analysed one."""
+        found: dict[str, None] = {}
+        sources: list[tuple[str, ModuleCode, set[str]]] = []
+        wanted: dict[str, set[str]] = {}
+        for path in sorted(self.analysed):
+            module = self.files.module(path)
+            if module is None:
+                continue
+            tail = module.name.rpartition(".")[2]
+            names = {n for n in self._exports_of(module) if (path, n) not in searched}
+            searched.update((path, n) for n in names)
+            if names:
+                sources.append((tail, module, names))
+                wanted.setdefault(tail, set()).update(names)
+        candidates = self.files.importing(wanted)
+        for tail, module, names in sources:
+            for candidate in candidates[tail]:
+                new = candidate not in self.analysed and candidate not in found
+                if new and self._imports(candidate, module, names):
+                    found[candidate] = None
+        return sorted(found)
+
+    def _imports(self, path: str, source: ModuleCode, names: set[str]) -> bool:
+        module = self.files.readable(path)
+        if module is None or module.survey is None:
+            return False
+        for piece in module.survey.pieces:
+            for item in piece.imports:
+                if item.name is None or item.name == "*":
+                    if self.files.resolve_path(item.module, module, item.level) == source.path:
+                        return True
+                elif item.name in names:
+                    if self.files.resolve_path(item.module, module, item.level) == source.path:
+                        return True
+                elif self.files.resolve_path(f"{item.module}.{item.name}", module, item.level) == source.path:
+                    return True
+        return False
