@@ -11,6 +11,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from driftwatch.flow import pure
+from driftwatch.flow.constants import as_constant
 from driftwatch.flow.library import lookup
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
@@ -20,6 +21,7 @@ from driftwatch.flow.values import (
     Atom,
     Const,
     External,
+    ListRef,
     NamesOf,
     Opaque,
     ParameterMap,
@@ -28,6 +30,7 @@ from driftwatch.flow.values import (
     differs_by_release,
     is_none,
     truth,
+    value_of,
 )
 from driftwatch.releases import EMPTY, ReleaseSet
 
@@ -136,6 +139,7 @@ def _compare(
             if operation == "In"
             else (run.state.fork(no), run.state.fork(yes))
         )
+    left, right = _exact(run, left), _exact(run, right)
     single = right.single()
     if single is not None and not isinstance(single, Unknown):
         return split(run, _unwrap(left_node), left, lambda atom: answer_comparison(atom, operation, single))
@@ -152,6 +156,18 @@ def _compare(
                 holds |= both if answer is not False else EMPTY
                 fails |= both if answer is not True else EMPTY
     return run.state.fork(holds), run.state.fork(fails)
+
+
+def _exact(run: Run, value: Value) -> Value:
+    """A value whose tuples are constants where all their elements are."""
+    if not any(isinstance(atom, ListRef) for _, atom in value.alternatives):
+        return value
+    return value_of((where, _as_tuple(run, atom) or atom) for where, atom in value.alternatives)
+
+
+def _as_tuple(run: Run, atom: Atom) -> Atom | None:
+    content = lists_of(run, atom)
+    return as_constant(run, atom) if content is not None and content.is_tuple else None
 
 
 def _unwrap(node: cst.BaseExpression) -> cst.BaseExpression:

@@ -182,8 +182,18 @@ def _meant_for(exception: str, handler: Handler, attempt: Try) -> bool:
         return True
     narrow = bool(handler.types) and not any(n.rpartition(".")[2] in BROAD for n in handler.types or ())
     if exception == "TypeError":
-        return narrow and _has_other_call(handler.body)
+        return narrow and (_has_other_call(handler.body) or _sets_flag(handler.body))
     return narrow or attempt.checks_only
+
+
+def _sets_flag(body: Sequence[cst.CSTNode]) -> bool:
+    """Whether the block keeps in mind, as a truth value, that it did not work."""
+    return any(
+        isinstance(statement, cst.Assign)
+        and isinstance(statement.value, cst.Name)
+        and statement.value.value in ("True", "False")
+        for statement in statements(body)
+    )
 
 
 def _has_other_call(body: Sequence[cst.CSTNode]) -> bool:

@@ -24,6 +24,7 @@ from driftwatch.flow.values import (
     Const,
     External,
     Function,
+    Instance,
     LibInstance,
     LibMethod,
     LibModule,
@@ -159,6 +160,22 @@ def _isinstance(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+def _type(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0)
+    if value is None:
+        return unknown(run.state.reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        if isinstance(atom, Instance):
+            found.append((where, Class(atom.code)))
+        elif isinstance(atom, LibInstance) and atom.exact:
+            found.append((where, LibObject(atom.cls, is_class=True)))
+        else:
+            asks(run, atom)
+            found.append((where, UNKNOWN))
+    return value_of(found)
+
+
 def _names_of(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 0)
     if value is None:
@@ -235,6 +252,7 @@ INTROSPECTION: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
     "builtins.getattr": _getattr,
     "builtins.callable": _callable,
     "builtins.isinstance": _isinstance,
+    "builtins.type": _type,
     "builtins.dir": _names_of,
     "builtins.vars": _names_of,
     "inspect.signature": _signature,

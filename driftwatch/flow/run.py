@@ -255,7 +255,9 @@ class Run:
 
     def asks_constant(self, atom: Atom) -> None:
         """What happens here depends on the text or number that a parameter of the current function is."""
-        if isinstance(atom, Unknown) and atom.parameter is not None:
+        content = self.content(atom.key) if isinstance(atom, ListRef) else None
+        of_parameter = isinstance(atom, Unknown) and atom.parameter is not None
+        if of_parameter or (isinstance(content, ListContent) and content.forwarded):
             self.frame.asks_parameters = self.frame.asks_constants = True
 
     def asks(self, atom_parameter: str | None) -> None:

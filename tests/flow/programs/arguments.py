@@ -173,4 +173,90 @@ ARGUMENTS = (
             return comm.fuse(x, ws, **kwargs)  #! DW104 workspace 0.1.0 to 0.10.0 raises
         """,
     ),
+    marked(
+        "conditional_keywords_in_place",
+        """
+        import inspect
+
+        import lib.comm as comm
+
+        TAKES = "group" in inspect.signature(comm.create).parameters
+
+
+        def run(g):
+            return comm.create(1, 0, **({"group": g} if TAKES else {}))
+
+
+        def run_otherwise(g):
+            return comm.create(1, 0, **({} if TAKES else {"group": g}))  #! DW101 group 0.1.0 raises
+        """,
+    ),
+    marked(
+        "dict_in_place_update",
+        """
+        import lib.comm as comm
+
+        DEFAULTS = {"rank": 0}
+
+
+        def run(g):
+            kwargs = {**DEFAULTS, "world_size": 1}
+            kwargs |= {"group": g}
+            return comm.create(**kwargs)  #! DW101 group 0.1.0 raises
+        """,
+    ),
+    marked(
+        "keyword_through_positional_star",
+        """
+        import lib.comm as comm
+
+
+        def _call(*args, **kwargs):
+            return comm.gather(*args, **kwargs)  #! DW102 axis 0.10.0 raises
+
+
+        def run(x):
+            if not hasattr(comm, "gather"):
+                return None
+            return _call(x, 0)
+        """,
+    ),
+    marked(
+        "default_values_decide",
+        """
+        import lib.comm as comm
+
+
+        def _make(world_size, group=None):
+            kwargs = {}
+            if group is not None:
+                kwargs["group"] = group
+            return comm.create(world_size, 0, **kwargs)  #! DW101 group 0.1.0 raises
+
+
+        def run():
+            return _make(1)
+
+
+        def run_with_group():
+            return _make(1, group=2)
+        """,
+    ),
+    marked(
+        "argument_removed_where_it_is_not_taken",
+        """
+        import inspect
+
+        import lib.comm as comm
+
+
+        def _known(function, kwargs):
+            names = inspect.signature(function).parameters
+            return {k: v for k, v in kwargs.items() if k in names}
+
+
+        def run(x, ws):
+            return comm.fuse(x, ws, **_known(comm.fuse, {"early": True, "bias": 1.0}))
+        """,
+    ),
 )

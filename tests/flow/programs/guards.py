@@ -279,4 +279,95 @@ GUARDS = (
             return Pattern.C if hasattr(Pattern, "C") else None
         """,
     ),
+    marked(
+        "specifiers_and_release_tuples",
+        """
+        import lib
+        import lib.comm as comm
+        from packaging.specifiers import SpecifierSet
+        from packaging.version import parse
+
+        OLD = parse(lib.__version__) in SpecifierSet("<0.2")
+        POST = parse(lib.__version__).release >= (0, 2, 0)
+
+
+        def run(x):
+            if OLD:
+                return comm.legacy(x)
+            assert POST
+            return comm.gather(x, axis=0)
+        """,
+    ),
+    marked(
+        "chained_comparison",
+        """
+        import lib
+        import lib.comm as comm
+        from packaging.version import Version
+
+
+        def run(x):
+            if Version("0.2.0") <= Version(lib.__version__) < Version("0.10"):
+                return comm.gather(x, 0)
+            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+        """,
+    ),
+    marked(
+        "flag_turned_off_by_the_first_failure",
+        """
+        import lib.comm as comm
+
+        _TAKES_GROUP = True
+
+
+        def run(g):
+            global _TAKES_GROUP
+            if _TAKES_GROUP:
+                try:
+                    return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 guarded@11
+                except TypeError:
+                    _TAKES_GROUP = False
+            return comm.create(1, 0)
+        """,
+        runs=False,
+    ),
+    marked(
+        "version_function_of_the_code_base",
+        """
+        import lib
+        import lib.comm as comm
+
+
+        def _at_least(*wanted):
+            return tuple(int(part) for part in lib.__version__.split(".")[:2]) >= wanted
+
+
+        def run(x):
+            if _at_least(0, 2):
+                return comm.gather(x, axis=0)
+            return comm.legacy(x)
+        """,
+    ),
+    marked(
+        "name_built_of_parts",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            name = f"leg{'acy'}"
+            return getattr(comm, name)(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+        """,
+    ),
+    marked(
+        "if_not_type_checking",
+        """
+        from typing import TYPE_CHECKING
+
+        if not TYPE_CHECKING:
+            from lib.comm import legacy  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+        else:
+            legacy = None
+        """,
+    ),
 )

@@ -234,4 +234,108 @@ OBJECTS = (
         """,
         runs=False,
     ),
+    marked(
+        "dataclass_field",
+        """
+        from dataclasses import dataclass
+
+        from lib.comm import Ring
+
+
+        @dataclass
+        class Holder:
+            ring: Ring
+
+            def save(self):
+                return self.ring.checkpoint(1)  #! DW203 checkpoint 0.1.0, 0.10.0 raises; DW103 checkpoint 0.2.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "attribute_set_by_another_method",
+        """
+        import lib.comm as comm
+
+
+        class Layer:
+            def __init__(self):
+                self.make = None
+
+            def setup(self):
+                self.make = comm.create
+
+            def run(self, g):
+                if self.make is not None:
+                    return self.make(1, 0, group=g)  #! DW101 group 0.1.0 raises
+                return None
+
+
+        def run(g):
+            layer = Layer()
+            layer.setup()
+            return layer.run(g)
+        """,
+    ),
+    marked(
+        "class_constant_and_the_class_itself",
+        """
+        import lib.comm as comm
+
+
+        class Layer:
+            MAKE = staticmethod(comm.create)
+            OPTIONS = {"group": None}
+
+            def run(self):
+                return type(self).MAKE(1, 0, **self.OPTIONS)
+
+
+        def run_method():
+            return Layer().run()
+
+
+        def run():
+            return Layer.MAKE(1, 0, **Layer.OPTIONS)  #! DW101 group 0.1.0 raises
+        """.replace("**self.OPTIONS)", "**self.OPTIONS)  #! DW101 group 0.1.0 raises"),
+    ),
+    marked(
+        "property_of_a_flag",
+        """
+        import lib.comm as comm
+
+
+        class Layer:
+            @property
+            def available(self):
+                return hasattr(comm, "legacy")
+
+            def call(self, x):
+                if not self.available:
+                    return x
+                return comm.legacy(x)
+
+
+        def run(x):
+            return Layer().call(x)
+        """,
+    ),
+    marked(
+        "constructor_that_raises_where_the_name_is_missing",
+        """
+        import lib.comm as comm
+
+
+        class Layer:
+            def __init__(self):
+                if not hasattr(comm, "legacy"):
+                    raise RuntimeError("needs an old lib")
+
+            def call(self, x):
+                return comm.legacy(x)
+
+
+        def run(x):
+            return Layer().call(x)
+        """,
+    ),
 )

@@ -158,4 +158,79 @@ OUTCOMES = (
             return x
         """,
     ),
+    marked(
+        "suppressed_type_error",
+        """
+        import contextlib
+
+        import lib.comm as comm
+
+
+        def run(g):
+            with contextlib.suppress(TypeError):
+                return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@7
+            return None
+        """,
+    ),
+    marked(
+        "inner_handler_first",
+        """
+        import lib.comm as comm
+
+
+        def run(g):
+            try:
+                try:
+                    return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 guarded@8
+                except TypeError:
+                    return comm.create(1, 0)
+            except Exception:
+                return None
+        """,
+    ),
+    marked(
+        "logged_and_raised_again",
+        """
+        import logging
+
+        import lib.comm as comm
+
+
+        def run(g):
+            try:
+                return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+            except TypeError:
+                logging.getLogger().debug("no group")
+                raise
+        """,
+    ),
+    marked(
+        "attribute_error_is_for_names",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            try:
+                return comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 guarded@7
+            except AttributeError:
+                return comm.fuse(x, x)
+        """,
+    ),
+    marked(
+        "script_that_exits_where_the_name_is_missing",
+        """
+        import sys
+
+        try:
+            from lib.comm import legacy  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+        except ImportError:
+            sys.exit("needs an old lib")
+
+
+        def run(x):
+            return legacy(x)
+        """,
+        runs=False,
+    ),
 )

@@ -221,4 +221,80 @@ WRAPPERS = (
             return _create(1, 0, group=g)  #! DW101 group 0.1.0 raises
         """,
     ),
+    marked(
+        "nonlocal_flag",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            found = False
+
+            def probe():
+                nonlocal found
+                found = hasattr(comm, "legacy")
+
+            probe()
+            if found:
+                return comm.legacy(x)
+            return x
+        """,
+    ),
+    marked(
+        "method_kept_in_a_variable",
+        """
+        from lib.comm import Ring
+
+
+        def run():
+            ring = Ring(1)
+            fits = ring.fits
+            return fits(1, 2, strategy=3)  #! DW101 strategy 0.1.0 to 0.2.0.post1 raises
+        """,
+    ),
+    marked(
+        "async_wrapper",
+        """
+        import lib.comm as comm
+
+
+        async def _make(**kwargs):
+            return comm.create(1, 0, **kwargs)
+
+
+        async def use(g):
+            return await _make(group=g)  #! DW101 group 0.1.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "table_of_functions",
+        """
+        import lib.comm as comm
+
+        TABLE = {"fuse": comm.fuse, "create": comm.create}
+
+
+        def run(x):
+            return TABLE["create"](1, 0, group=x)  #! DW101 group 0.1.0 raises
+        """,
+    ),
+    marked(
+        "two_ways_to_the_same_function",
+        """
+        import lib.comm as comm
+
+
+        def _gather(x):
+            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        def run_guarded(x):
+            return _gather(x) if hasattr(comm, "gather") else x
+
+
+        def run(x):
+            return _gather(x)
+        """,
+    ),
 )
