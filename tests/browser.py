@@ -75,7 +75,9 @@ class Browser:
         """How big the window is, and which colours its user prefers."""
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.send("Emulation.setEmulatedMedia", features=[scheme])
+        # A page that scrolls smoothly moves away from under a click.
+        motion = {"name": "prefers-reduced-motion", "value": "reduce"}
+        self.send("Emulation.setEmulatedMedia", features=[scheme, motion])
 
     def open(self, page: Path) -> None:
         self.complaints.clear()

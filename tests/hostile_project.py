@@ -44,6 +44,7 @@ def finish(pot):
 
 def make_hostile(folder: Path) -> Path:
     """The project of `make_studio`, with every file called and written by an enemy."""
+    folder.mkdir(parents=True, exist_ok=True)
     studio = make_studio(folder)
     (studio / "studio.py").unlink()
     for name in NAMES:

@@ -19,6 +19,7 @@ from driftwatch.report.html.markup import Markup, breakable, tag, text, ticked
 from driftwatch.report.options import RenderOptions
 from driftwatch.sites import Site
 from driftwatch.snapshot.model import Ref
+from driftwatch.suppress import Suppressed
 from tests.browser import Browser, find_chromium
 from tests.cli_process import make_studio, run
 from tests.hostile_project import NAMES, make_hostile
@@ -151,6 +152,31 @@ def test_several_code_bases() -> None:
     assert "2 code bases" in page.words and "engine <2>" in page.words
     bases = [a for n, a in page.elements if n == "details" and "base" in (a.get("class") or "").split()]
     assert [base["data-text"] for base in bases] == ["engine 1.0 breaks with 3", "engine <2> breaks with 2"]
+
+
+def test_what_a_code_base_asks_for_is_marked() -> None:
+    target = replace(SAMPLE.targets[0], declared=TIMELINE.set_of(["0.6.1", "0.7.0", "0.7.1"]))
+    asking = replace(SAMPLE, targets=(target,))
+    page = safe_page(html.render_many([asking, SAMPLE], RenderOptions()))
+    marks = [a["class"] for n, a in page.elements if n == "u" and a["class"] != "badge"]
+    assert marks == ["c2 w1", "c4 w2"]
+    assert "asks for 0.6.1, 0.7.0 to 0.7.1 · breaks with 3" in page.words
+
+
+def test_source_loses_only_the_indent_that_all_lines_share() -> None:
+    page = Page(render("html", SAMPLE, RenderOptions()))
+    shown = page.words[page.words.index("5def create") :][:220]
+    assert shown.startswith("5def create(self, group):6    kwargs = {"), shown
+
+
+def test_what_a_baseline_hides_is_in_the_matrix_without_a_card() -> None:
+    hidden = replace(
+        SAMPLE, findings=(RAISES,), hidden=(Suppressed(SILENT, "baseline"), Suppressed(GUARDED, "comment"))
+    )
+    page = safe_page(render("html", hidden, RenderOptions()))
+    assert "create_workspace does not take group in 0.6.0 to 0.6.1 (in the baseline)" in page.words
+    assert "has no MoeAlltoAll" not in page.words
+    assert len([a for n, a in page.elements if "finding" in (a.get("class") or "").split()]) == 1
 
 
 def test_nothing_used() -> None:

@@ -34,6 +34,7 @@ from driftwatch.sites import Site, sites_of
 from driftwatch.snapshot.model import Ref
 from driftwatch.suppress import Suppressed
 from tests.cli_process import LIBRARY, make_studio, run
+from tests.hostile_project import make_hostile
 from tests.report_sample import CHECKED, GUARDED, RAISES, REPORT, SILENT, TIMELINE
 
 CALL = Site("flashinfer-python", SILENT.location, Ref("flashinfer.comm", "create_workspace"), "call", TIMELINE.all)
@@ -247,3 +248,14 @@ def test_nothing_to_look_at(two: Path) -> None:
     assert (result.status, result.out) == (2, "")
     assert result.err.startswith("error: cannot scan 'missing'")
     assert run("matrix", cwd=two).status == 2
+
+
+def test_hostile_project(tmp_path: Path) -> None:
+    studio = make_hostile(tmp_path / "<script>\x1b[2J\n::error::x")
+    for arguments in (("scan", "--format", "matrix"), ("matrix", ".", "src")):
+        for environment in ({"PYTHONUTF8": "1"}, {"PYTHONUTF8": "1", "FORCE_COLOR": "1"}):
+            result = run(*arguments, cwd=studio, environment=environment)
+            assert result.status in (0, 1), result.err
+            plain = re.sub(r"\x1b\[[0-9;]*m", "", result.out)
+            assert all(character == "\n" or character.isprintable() for character in plain)
+            assert not [line for line in plain.splitlines() if line.startswith("::")]

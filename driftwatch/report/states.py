@@ -97,7 +97,7 @@ def where(states: States, *wanted: State) -> ReleaseSet:
 
 def told(report: Report, distribution: str) -> list[Finding]:
     """The findings that are true, whether or not a baseline hides them."""
-    still = (each.finding for each in report.hidden if each.by == "baseline")
+    still = (each.finding for each in report.hidden if each.by in ("baseline", "base"))
     return [finding for finding in (*report.findings, *still) if finding.distribution == distribution]
 
 

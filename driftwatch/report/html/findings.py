@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.releases import Timeline
-from driftwatch.report.html.markup import Child, Markup, join, tag, ticked
+from driftwatch.report.html.markup import Child, Markup, breakable, join, tag, ticked
 from driftwatch.report.html.source import source
 from driftwatch.report.html.tracks import CLASSES, track
 from driftwatch.report.model import Report, TargetReport
@@ -42,16 +42,13 @@ def cards(report: Report, target: TargetReport, base: int, number: int) -> Itera
             )
 
 
-def link(finding: Finding, base: int, state: State) -> Markup:
-    """A line that leads to a finding's card."""
-    return tag(
-        "a",
-        badge(state),
-        tag("b", finding.code),
-        tag("span", ticked(finding.message)),
-        href=f"#{anchor(finding, base)}",
-        class_="to-finding",
-    )
+def _link(finding: Finding, base: int, state: State, shown: bool) -> Markup:
+    """A line that leads to a finding's card; what a baseline hides has none."""
+    said = tag("span", ticked(finding.message), None if shown else tag("small", " (in the baseline)"))
+    parts = (badge(state), tag("b", finding.code), said)
+    if not shown:
+        return tag("span", parts, class_="to-finding")
+    return tag("a", parts, href=f"#{anchor(finding, base)}", class_="to-finding")
 
 
 def anchor(finding: Finding, base: int) -> str:
@@ -79,7 +76,7 @@ def _card(report: Report, target: TargetReport, finding: Finding, base: int, num
             ),
             tag("span", "silent", class_="chip silent") if silent else None,
             tag("span", _severity(finding), class_=f"chip {finding.severity.value}"),
-            tag("span", position(report, finding), class_="place"),
+            tag("span", breakable(position(report, finding)), class_="place"),
             class_="meta",
         ),
         tag("span", ticked(finding.message), class_="message"),
@@ -146,10 +143,13 @@ def _searched(report: Report, finding: Finding) -> str:
     return " ".join((*parts, position(report, finding), finding.outcome.value if finding.outcome else ""))
 
 
-def links(rows: Sequence[Row], base: int) -> Markup | None:
+def links(report: Report, rows: Sequence[Row], base: int) -> Markup | None:
     """Lines to the findings of some rows."""
+    shown = set(report.findings)
     found = dict.fromkeys(finding for row in rows for finding in row.findings)
     if not found:
         return None
-    items = [tag("li", link(each, base, max(finding_states(each, len(rows[0].states))))) for each in found]
+    items = [
+        tag("li", _link(each, base, max(finding_states(each, len(rows[0].states))), each in shown)) for each in found
+    ]
     return tag("ul", join(items), class_="links")

@@ -270,7 +270,7 @@ def _symbol_folds(
     for row in sorted(rows, key=urgency):
         sites = [place for place in places if place.symbol == row.symbol]
         parts: list[Child] = [_site(site, target, number) for site in sites]
-        parts.append(links(sites, base))
+        parts.append(links(report, sites, base))
         said = count(len(sites), "place")
         yield tag(
             "details",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from driftwatch.findings import Finding
 from driftwatch.flow.uses import Outcome
-from driftwatch.report.html.markup import Markup, join, tag, text, ticked
+from driftwatch.report.html.markup import Markup, breakable, join, tag, text, ticked
 from driftwatch.report.model import Report
 from driftwatch.report.phrases import exception
 from driftwatch.report.safe import safe_character
@@ -50,7 +50,7 @@ def source(report: Report, finding: Finding) -> Iterator[Markup]:
         around = {n for line in wanted for n in range(line - _AROUND, line + _AROUND + 1) if 0 < n <= len(lines)}
         yield tag(
             "figure",
-            tag("figcaption", report.shown(path)),
+            tag("figcaption", breakable(report.shown(path))),
             tag("pre", join(_lines(finding, lines, sorted(around), own, here)), tabindex=0),
             class_="source",
         )
@@ -73,6 +73,9 @@ def _lines(
     finding: Finding, lines: tuple[str, ...], shown: list[int], own: range, notes: list[_Note]
 ) -> Iterator[Markup]:
     previous = 0
+    # What all lines are indented by tells nothing, and on a phone there is no room for it.
+    indents = [len(line) - len(line.lstrip(" ")) for line in (lines[n - 1] for n in shown) if line.strip()]
+    drop = min(indents, default=0)
     for number in shown:
         if previous and number > previous + 1:
             yield tag("span", "⋯", class_="gap")
@@ -82,11 +85,11 @@ def _lines(
         yield tag(
             "span",
             tag("span", number, class_="no"),
-            tag("span", _code(finding, lines[number - 1], number, own), class_="text"),
+            tag("span", _code(finding, lines[number - 1], number, own, drop), class_="text"),
             class_=f"ln {mark}".rstrip(),
         )
         for note in dict.fromkeys(note for note in notes if note.line == number):
-            indent = len(lines[number - 1]) - len(lines[number - 1].lstrip())
+            indent = len(lines[number - 1]) - len(lines[number - 1].lstrip()) - drop
             yield tag(
                 "span",
                 tag("span", class_="no"),
@@ -95,18 +98,18 @@ def _lines(
             )
 
 
-def _code(finding: Finding, line: str, number: int, own: range) -> Markup:
+def _code(finding: Finding, line: str, number: int, own: range, drop: int) -> Markup:
     """One line, with what the finding is about marked: where it begins, and the parameter where it is passed."""
     line = line.rstrip()
     span = _marked(finding, line, number) if number in own else None
     if span is None:
-        return _pieces(line[:_LONGEST_LINE], len(line))
+        return _pieces(line[drop : drop + _LONGEST_LINE], len(line) - drop)
     first, last = span
     last = min(last, first + _LONGEST_LINE)
-    begin = max(0, first - _LONGEST_LINE // 2)
+    begin = max(drop, first - _LONGEST_LINE // 2)
     return join(
         [
-            "…" if begin else None,
+            "…" if begin > drop else None,
             _pieces(line[begin:first], first - begin),
             tag("mark", _pieces(line[first:last], last - first)),
             _pieces(line[last : last + _LONGEST_LINE], len(line) - last),
