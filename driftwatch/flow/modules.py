@@ -73,7 +73,7 @@ class Modules:
             module.executed = True
         module.names = dict(run.state.vars)
         module.heap = dict(run.state.heap)
-        open_variables(module, self._all)
+        open_variables(module, self._selection(module).skipped_definitions, self._all)
         module.completes = (run.state.reach | module.exits) - module.fails
         module.functions = list(dict.fromkeys(run.frame.defined))
         module.classes = list(dict.fromkeys(run.frame.classes))
@@ -125,7 +125,7 @@ class Modules:
             run.block(run.frame.tree.module.body)
         module.heap.update(run.state.heap)
         module.names[name] = run.state.vars.get(name, unknown(self._all))
-        open_variables(module, self._all)
+        open_variables(module, self._selection(module).skipped_definitions, self._all)
         return module.names[name]
 
     def worth_following(self, atom: Lazy) -> bool:

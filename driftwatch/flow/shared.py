@@ -7,6 +7,7 @@ and anything may have come.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from driftwatch.flow.code import ClassCode, ModuleCode
@@ -15,8 +16,15 @@ from driftwatch.flow.values import DictRef, ListRef, Value, join, unknown
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
-def open_variables(module: ModuleCode, everywhere: ReleaseSet) -> None:
-    """Open the containers of a module's variables that its functions change."""
+def open_variables(module: ModuleCode, passed_over: Collection[str], everywhere: ReleaseSet) -> None:
+    """Open the containers of a module's variables that its functions change.
+
+    A variable that a function assigns may be anything, where that function is among those that were passed over.
+    """
+    for piece in module.survey.pieces if module.survey is not None else ():
+        if piece.defines in passed_over or piece.is_class:
+            for name in piece.globals & module.names.keys():
+                module.names[name] = join(module.names[name], unknown(everywhere))
     changed = _changes(module, attributes=False)
     for name, value in module.names.items():
         if changed is None or name in changed:

@@ -106,3 +106,40 @@ def test_what_a_constructor_puts_into_a_container_is_known_exactly(tmp_path: Pat
 def test_a_container_that_nobody_changes_is_known_exactly(tmp_path: Path) -> None:
     source = "import kiln\n\n_none = {}\n\n\ndef use(key):\n    for each in _none:\n        kiln.fire(key, 1)\n"
     assert calls(tmp_path, source) == []
+
+
+ELSEWHERE = """\
+_settings = None
+_count = 0
+
+
+def set_settings(settings):
+    global _settings
+    _settings = settings
+
+
+class Counter:
+    def step(self):
+        global _count
+        _count += 1
+
+
+def get_settings():
+    if _settings is None:
+        raise ValueError("not set")
+    return _settings
+
+
+def counted():
+    return _count != 0
+"""
+
+
+@pytest.mark.parametrize("test", ["get_settings()", "if not counted(): return"])
+def test_a_variable_that_a_function_assigns_which_nobody_looked_at(tmp_path: Path, test: str) -> None:
+    (tmp_path / "settings.py").write_text(ELSEWHERE, encoding="utf-8")
+    source = f"import kiln\nfrom settings import *\n\n\ndef use(key):\n    {test}\n    kiln.fire(key, 1)\n"
+    (tmp_path / "app.py").write_text(source, encoding="utf-8")
+    analysis = analyse(tmp_path, [tmp_path / "app.py", tmp_path / "settings.py"], [KILN])
+    (use,) = (u for u in analysis.uses if isinstance(u, CallUse))
+    assert KILN.timeline.describe(use.releases) == "1.0 to 2.1"
