@@ -8,8 +8,9 @@ got wrong is a `DriftwatchError`; what is wrong with one file is a diagnostic, a
 from __future__ import annotations
 
 import ast
+import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -22,8 +23,9 @@ from driftwatch.findings import Finding, Severity, Verdict, judge
 from driftwatch.flow.project import analyse
 from driftwatch.flow.source import SourceError, decode
 from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, Unresolved
+from driftwatch.pins import installations
 from driftwatch.releases import ReleaseSet, Timeline, union
-from driftwatch.rules import RULES, apply
+from driftwatch.rules import RULES, apply, apply_to_installations
 from driftwatch.rules.advisories import load
 from driftwatch.rules.rule import Context, Rule
 from driftwatch.sites import Site, site_order, sites_of
@@ -33,10 +35,14 @@ from driftwatch.suppress import Decisions, Idle, Suppressed, matches, read_basel
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A library to hold the code against. `data` is the folder of what no signature shows, where there is one."""
+    """A library to hold the code against. `data` is the folder of what no signature shows, where there is one.
+
+    `companions` are distributions that must be of the library's own version.
+    """
 
     history: History
     data: Path | None = None
+    companions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +99,12 @@ class Sources:
     _known: dict[str, tuple[str, ...] | None] = field(default_factory=dict, repr=False, compare=False)
 
     def path(self, shown: str) -> Path:
-        """Where a file is."""
+        """Where a file is. One of the project round a root may be shown by a path that leads out of it."""
         for prefix, folder in self.roots:
             if prefix and shown.startswith(prefix):
-                return folder / shown.removeprefix(prefix)
-        return next((folder for prefix, folder in self.roots if not prefix), self.roots[0][1]) / shown
+                return Path(os.path.normpath(folder / shown.removeprefix(prefix)))
+        folder = next((folder for prefix, folder in self.roots if not prefix), self.roots[0][1])
+        return Path(os.path.normpath(folder / shown))
 
     def text(self, shown: str) -> str | None:
         lines = self.lines(shown)
@@ -168,6 +175,7 @@ def scan(request: ScanRequest) -> ScanResult:
             target.history,
             checked[target.history.distribution].releases,
             load(target.data, target.history.timeline),
+            target.companions,
         )
         for target in request.targets
     }
@@ -178,6 +186,7 @@ def scan(request: ScanRequest) -> ScanResult:
     touched: set[str] = set()
     uses: Counter[str] = Counter()
     sites: list[Site] = []
+    told: set[tuple[object, ...]] = set()
     for root in roots:
         analysis = analyse(
             root.folder,
@@ -192,7 +201,8 @@ def scan(request: ScanRequest) -> ScanResult:
         uses.update(use.distribution for use in analysis.uses)
         touched.update(root.prefix + use.location.path for use in analysis.uses)
         sites += sites_of(analysis.uses, root.prefix)
-        verdicts += [_placed(verdict, root.prefix) for verdict in apply(analysis.uses, contexts, chosen)]
+        said = [*apply(analysis.uses, contexts, chosen), *_of_installations(root, contexts, chosen, config, told)]
+        verdicts += [_placed(verdict, root.prefix) for verdict in said]
         unresolved += [replace(each, path=root.prefix + each.path) for each in analysis.unresolved]
         diagnostics += [replace(each, path=root.prefix + each.path) for each in analysis.diagnostics]
         diagnostics += _not_python(root, {each.path for each in diagnostics})
@@ -316,6 +326,26 @@ def _placing(sources: Sources, config: Config) -> Callable[[str], str]:
         return shown
 
     return placed
+
+
+def _of_installations(
+    root: Root, contexts: Mapping[str, Context], chosen: Sequence[Rule], config: Config, told: set[tuple[object, ...]]
+) -> Iterator[Verdict]:
+    """What the rules say of how the project round a root is installed, but for what was `told` of another root.
+
+    Files that are named stand for themselves alone.
+    """
+    if root.named:
+        return
+    for distribution, context in contexts.items():
+        names = (distribution, *context.companions)
+        found = installations(root.folder, names, exclude=config.exclude, exclude_from=config.folder)
+        for verdict in apply_to_installations(found, context, chosen):
+            place = os.path.normpath(root.folder / verdict.location.path)
+            key = (place, verdict.location.line, verdict.location.column, verdict.code, verdict.symbol)
+            if key not in told:
+                told.add(key)
+                yield verdict
 
 
 # -- what comes out --------------------------------------------------------------------------------------------------

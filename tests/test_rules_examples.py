@@ -8,8 +8,9 @@ import pytest
 
 from driftwatch.findings import Finding, Severity, judge
 from driftwatch.flow.project import analyse
-from driftwatch.rules import RULES, apply, rule
-from driftwatch.rules.example import DISTRIBUTION, history, knowledge
+from driftwatch.pins import installations
+from driftwatch.rules import RULES, apply, apply_to_installations, rule
+from driftwatch.rules.example import COMPANIONS, DISTRIBUTION, history, knowledge
 from driftwatch.rules.rule import Context, Example, Rule
 
 KILN = history()
@@ -19,12 +20,19 @@ GOOD = [pytest.param(each, example, id=f"{each.code}-{i}") for each in RULES for
 
 def findings(folder: Path, example: Example) -> list[Finding]:
     """What all rules say of an example."""
-    (folder / "app.py").write_text(example.source, encoding="utf-8")
+    path = folder / example.file
+    path.write_text(example.source, encoding="utf-8")
     checked = KILN.timeline.matching(example.against or "")
-    analysis = analyse(folder, [folder / "app.py"], [KILN])
-    assert analysis.diagnostics == ()
-    assert analysis.uses
-    verdicts = apply(analysis.uses, {DISTRIBUTION: Context(KILN, checked, knowledge())})
+    context = Context(KILN, checked, knowledge(), COMPANIONS)
+    if path.suffix == ".py":
+        analysis = analyse(folder, [path], [KILN])
+        assert analysis.diagnostics == ()
+        assert analysis.uses
+        verdicts = apply(analysis.uses, {DISTRIBUTION: context})
+    else:
+        installed = installations(folder, (DISTRIBUTION, *COMPANIONS))
+        assert installed
+        verdicts = apply_to_installations(installed, context)
     return list(judge(verdicts, {DISTRIBUTION: KILN.timeline}, {DISTRIBUTION: checked}))
 
 

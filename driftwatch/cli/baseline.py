@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from driftwatch.cli.options import FILE, config_option, history_of, targets_of
+from driftwatch.cli.options import FILE, config_option, watched
 from driftwatch.cli.output import emit, say
 from driftwatch.cli.progress import activity
 from driftwatch.cli.scan import resolve
@@ -52,7 +52,7 @@ def write_command(
 
     from driftwatch.findings import Severity
     from driftwatch.report.phrases import count
-    from driftwatch.scan import ScanRequest, Watched, scan
+    from driftwatch.scan import ScanRequest, scan
     from driftwatch.snapshot.cache import cache_root
     from driftwatch.suppress import baseline_text
 
@@ -63,7 +63,7 @@ def write_command(
         result = scan(
             ScanRequest(
                 paths=paths,
-                targets=tuple(Watched(history_of(target), target.data) for target in targets_of(config)),
+                targets=watched(config),
                 # A baseline that is there already must hide nothing from the one that replaces it.
                 config=replace(config, baseline=None),
                 against=against,

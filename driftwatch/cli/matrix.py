@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
-from driftwatch.cli.options import config_option, history_of, output_option, targets_of
+from driftwatch.cli.options import config_option, output_option, watched
 from driftwatch.cli.output import say
 from driftwatch.cli.progress import activity
 from driftwatch.cli.scan import report_of, resolve, title
@@ -56,7 +56,7 @@ def matrix_command(
     from driftwatch.report import html, matrix
     from driftwatch.report.options import RenderOptions
     from driftwatch.report.styled import Look, look
-    from driftwatch.scan import ScanRequest, Watched, scan
+    from driftwatch.scan import ScanRequest, scan
     from driftwatch.snapshot.cache import cache_root
 
     settled = settle(wanted, output, FORMATS[0])
@@ -68,7 +68,7 @@ def matrix_command(
             result = scan(
                 ScanRequest(
                     paths=paths,
-                    targets=tuple(Watched(history_of(target), target.data) for target in targets_of(config)),
+                    targets=watched(config),
                     config=config,
                     against=against or ("all",),
                     jobs=jobs or os.cpu_count() or 1,

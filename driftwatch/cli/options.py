@@ -10,6 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from driftwatch.config import Config
+    from driftwatch.scan import Watched
     from driftwatch.snapshot.history import History
     from driftwatch.targets.target import Target
 
@@ -86,3 +87,10 @@ def history_of(target: Target) -> History:
     from driftwatch.snapshot.store import load
 
     return load(target.snapshots)
+
+
+def watched(config: Config) -> tuple[Watched, ...]:
+    """All targets as a scan takes them."""
+    from driftwatch.scan import Watched
+
+    return tuple(Watched(history_of(target), target.data, target.companions) for target in targets_of(config))

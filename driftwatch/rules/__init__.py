@@ -1,4 +1,4 @@
-"""The rules: uses held against the history, verdicts out. One file a rule; this is the list of them."""
+"""The rules: uses and installations held against the history, verdicts out. One file a rule; this is the list."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from driftwatch.findings import Verdict
 from driftwatch.flow.uses import Use
+from driftwatch.pins import Installation
 from driftwatch.rules import (
     advisory,
     changed_constant,
@@ -16,6 +17,7 @@ from driftwatch.rules import (
     missing_module,
     missing_name,
     narrow_import_guard,
+    package_skew,
     shifted_positional,
     subclass_contract,
     too_many_positional,
@@ -39,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     advisory.RULE,
     narrow_import_guard.RULE,
     unsafe_signature_probe.RULE,
+    package_skew.RULE,
 )
 """Every rule, in the order of their codes."""
 
@@ -56,3 +59,13 @@ def apply(uses: Iterable[Use], contexts: Mapping[str, Context], rules: Iterable[
         context = contexts[use.distribution]
         for each in chosen:
             yield from each.check(use, context)
+
+
+def apply_to_installations(
+    installations: Iterable[Installation], context: Context, rules: Iterable[Rule] = RULES
+) -> Iterator[Verdict]:
+    """What the rules say of the ways in which a code base is installed with one library."""
+    chosen = tuple(rules)
+    for installation in installations:
+        for each in chosen:
+            yield from each.check_installation(installation, context)

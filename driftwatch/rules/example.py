@@ -25,6 +25,7 @@ from driftwatch.snapshot.model import (
 )
 
 DISTRIBUTION = "kiln"
+COMPANIONS = ("kiln-bricks", "kiln-fuel")
 RELEASES = ("1.0", "1.1", "1.2", "2.0", "2.1")
 
 _ALL = RELEASES

@@ -1,6 +1,7 @@
 """What a rule is: what it says of itself, its predicate, and the examples that are its tests and its documentation.
 
-A predicate sees one use and the history, and yields verdicts; it never looks at source text.
+A predicate sees one use, or one way in which the code base is installed, and the history, and yields verdicts; it never
+looks at source text.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from driftwatch.binding.calls import Part, parts
 from driftwatch.findings import Severity, Verdict
 from driftwatch.flow.uses import Argument, CallUse, Outcome, Use
+from driftwatch.pins import Installation
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.advisories import Knowledge
 from driftwatch.snapshot.history import History
@@ -18,11 +20,15 @@ from driftwatch.snapshot.history import History
 
 @dataclass(slots=True)
 class Context:
-    """What a rule may ask: the library's history, the range that is checked, and what no signature shows."""
+    """What a rule may ask: the library's history, the range that is checked, and what no signature shows.
+
+    `companions` are distributions that must be of the library's own version.
+    """
 
     history: History
     checked: ReleaseSet
     knowledge: Knowledge = field(default_factory=Knowledge)
+    companions: tuple[str, ...] = ()
     _last: tuple[CallUse, tuple[Part, ...]] | None = field(default=None, repr=False)
     _told: set[object] = field(default_factory=set, repr=False)
 
@@ -55,18 +61,26 @@ class Example:
     """A small source file that uses the example library, and what the rule says of it.
 
     A good one gives nothing worse than a note. `against` is the range it is checked against; None is every release of
-    the example library.
+    the example library. `file` is what it is the text of.
     """
 
     title: str
     source: str
     expected: tuple[Expected, ...] = ()
     against: str | None = None
+    file: str = "app.py"
+
+
+def _nothing(_: object, __: Context) -> Iterator[Verdict]:
+    return iter(())
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule. `summary` is one line, `rationale` a paragraph or two, `hint` what to do in general."""
+    """A rule. `summary` is one line, `rationale` a paragraph or two, `hint` what to do in general.
+
+    `check` is what it says of a use of the library, `check_installation` of a way in which the code base is installed.
+    """
 
     code: str
     name: str
@@ -74,9 +88,10 @@ class Rule:
     summary: str
     rationale: str
     hint: str
-    check: Callable[[Use, Context], Iterator[Verdict]]
     bad: tuple[Example, ...]
     good: tuple[Example, ...]
+    check: Callable[[Use, Context], Iterator[Verdict]] = _nothing
+    check_installation: Callable[[Installation, Context], Iterator[Verdict]] = _nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,98 @@
+"""DW601: companion packages of the library pinned to another version than the library itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.utils import canonicalize_name
+
+from driftwatch.findings import Severity, Verdict
+from driftwatch.flow.uses import Location, Step
+from driftwatch.pins import Installation, Pin
+from driftwatch.releases import ReleaseSet
+from driftwatch.rules.rule import Context, Example, Expected, Rule
+
+_CODE, _NAME, _SEVERITY = "DW601", "package-skew", Severity.WARNING
+
+
+def check(installation: Installation, context: Context) -> Iterator[Verdict]:
+    library = canonicalize_name(context.history.distribution)
+    companions = {canonicalize_name(name) for name in context.companions}
+    own = [pin for pin in installation.pins if pin.distribution == library]
+    others = [pin for pin in installation.pins if pin.distribution in companions]
+    if not own and others:
+        # The library comes without a pin; its companions must still be of one version.
+        own = [pin for pin in others if pin.distribution == others[0].distribution]
+        others = [pin for pin in others if pin.distribution != others[0].distribution]
+    for pin in others:
+        partners = [each for each in own if each.meets(pin)]
+        # Who pins one distribution twice has a choice that is made elsewhere, and one of them may be the right one.
+        choices = [each for each in others if each.distribution == pin.distribution and each.meets(pin)]
+        if partners and {each.version for each in partners}.isdisjoint(each.version for each in choices):
+            yield _verdict(pin, partners[0], context)
+
+
+def _verdict(pin: Pin, partner: Pin, context: Context) -> Verdict:
+    version, other = str(pin.version), str(partner.version)
+    return Verdict(
+        code=_CODE,
+        name=_NAME,
+        severity=_SEVERITY,
+        distribution=context.history.distribution,
+        location=Location(pin.path, pin.line, pin.column, pin.line, pin.end_column),
+        symbol=pin.distribution,
+        parameter=None,
+        releases=_releases(other, context),
+        catch=None,
+        message=f"`{pin.distribution}` is pinned to {version}, and `{partner.distribution}` beside it to {other}: "
+        "they must be of one version",
+        hint=f"pin both to one; where there is no `{pin.distribution}` {other}, leave it out",
+        trace=(Step(partner.path, partner.line, f"`{partner.distribution}` is pinned to {other} here"),),
+    )
+
+
+def _releases(version: str, context: Context) -> ReleaseSet:
+    """The pinned release where it is one that is checked; else the pins are wrong whatever is checked."""
+    versions = context.history.timeline.versions
+    pinned = ReleaseSet(1 << versions.index(version)) if version in versions else context.checked
+    return (pinned & context.checked) or context.checked
+
+
+_SKEWED = """\
+kiln==2.0
+kiln-bricks==1.2
+"""
+
+_LOCAL = """\
+kiln==2.0
+kiln-bricks==2.0+clay
+kiln-fuel>=1.2
+"""
+
+RULE = Rule(
+    code=_CODE,
+    name=_NAME,
+    severity=_SEVERITY,
+    summary="The library's companion packages pinned to different versions.",
+    rationale=(
+        "Some libraries come in several packages that must be of one public version: the code, its compiled kernels, "
+        "its data. With different ones the import raises, or a kernel is called with arguments of another release; "
+        "and a pin that was forgotten in one file does just that. Compared are the exact pins of what is installed "
+        "together: in a project's dependencies and each of its extras, in a requirements file and those it includes, "
+        "in a stage of a Dockerfile. A file that pins a companion alone is held against the project's own pin of the "
+        "library. A local part such as `+cu130` does not count, and a range is no pin. Which packages "
+        "are companions is data that a target brings."
+    ),
+    hint="Pin all of them to one release, in one place.",
+    check_installation=check,
+    bad=(
+        Example(
+            "One of two pins was forgotten",
+            _SKEWED,
+            (Expected(2, "2.0", None),),
+            against=">=2",
+            file="requirements.txt",
+        ),
+    ),
+    good=(Example("A local part, and a range, are no other release", _LOCAL, file="requirements.txt"),),
+)

@@ -1,0 +1,200 @@
+"""DW601: what files pin, what is installed together, and where that does not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from packaging.version import Version
+
+from driftwatch.config import Config
+from driftwatch.pins import installations
+from driftwatch.rules.example import COMPANIONS, DISTRIBUTION
+from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
+from driftwatch.targets.target import shipped_targets
+from tests.made_uses import KILN
+
+NAMES = (DISTRIBUTION, *COMPANIONS)
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in {"app.py": "import kiln\n", **files}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def scanned(*paths: Path, config: Config | None = None, against: str = "all") -> ScanResult:
+    target = Watched(KILN, companions=COMPANIONS)
+    return scan(ScanRequest(paths, (target,), config or Config(), against=(against,), base=paths[0]))
+
+
+def skews(*paths: Path, config: Config | None = None) -> list[tuple[str, int, str]]:
+    result = scanned(*paths, config=config)
+    return [(f.location.path, f.location.line, f.symbol) for f in result.findings if f.code == "DW601"]
+
+
+PYPROJECT = """\
+[project]
+name = "pottery"
+dependencies = [
+    "click",
+    "kiln==2.0",
+]
+
+[project.optional-dependencies]
+fast = [
+    "kiln-bricks==2.0",
+]
+slow = ["kiln-bricks==1.2", "kiln-fuel == 2.0"]
+"""
+METADATA = """\
+Metadata-Version: 2.4
+Name: pottery
+License: something long
+        
+        kiln-bricks==1.0
+Requires-Dist: kiln==2.0
+Requires-Dist: kiln-bricks==1.1; extra == "fast"
+Requires-Dist: kiln_fuel==2.0+gas ; extra == 'fast' and sys_platform == "linux"
+
+Requires-Dist: kiln-fuel==1.0
+"""  # noqa: W293 - as licenses stand in metadata
+DOCKERFILE = """\
+ARG KILN=2.0
+FROM base AS build
+RUN pip install \\
+    # the bricks
+    kiln-bricks==${KILN}+clay \\
+    kiln-fuel==1.2 && echo kiln-fuel==1.1 done
+FROM base
+ARG FUEL=1.1
+RUN uv pip install --system "kiln==2.1" 'kiln-fuel==$FUEL' https://host/kiln-bricks==1.0
+RUN FUEL=2.1 && pip3 install kiln-fuel==$FUEL
+RUN echo kiln-bricks==1.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"pyproject.toml": PYPROJECT}, [("pyproject.toml", 12, "kiln-bricks")]),
+        ({"pottery-1.dist-info/METADATA": METADATA}, [("pottery-1.dist-info/METADATA", 7, "kiln-bricks")]),
+        # The same requirements in another form are told once.
+        ({"PKG-INFO": METADATA, "pottery.egg-info/PKG-INFO": METADATA}, [("PKG-INFO", 7, "kiln-bricks")]),
+        ({"requirements.txt": "kiln==2.0\nkiln-bricks==2.0\n"}, []),
+        ({"requirements.txt": "kiln==2.0\nkiln-bricks==2.0.0\n"}, []),
+        ({"requirements.txt": "kiln==2.0\nkiln-bricks==2.0.post1\n"}, [("requirements.txt", 2, "kiln-bricks")]),
+        ({"requirements.txt": "kiln==2.0\nkiln-bricks>=1.0\nkiln-fuel==1.*\n"}, []),
+        ({"requirements.txt": "kiln>=2.0\nkiln-bricks==1.0\n"}, []),
+        (
+            {"requirements.txt": "kiln\nKiln.Bricks==1.0 # old\nkiln-fuel==1.1 --hash=x\n"},
+            [("requirements.txt", 3, "kiln-fuel")],
+        ),
+        ({"requirements.txt": "kiln==2.0; python_version<'3'\nkiln-bricks==1.0; python_version>'3'\n"}, []),
+        (
+            {"requirements.txt": "kiln==2.0\nkiln-bricks==1.0; python_version>'3'\n"},
+            [("requirements.txt", 2, "kiln-bricks")],
+        ),
+        ({"requirements.txt": "kiln==2.0; x\nkiln-bricks==1.0\n"}, []),
+        # Files that are installed one after the other, and files that are not.
+        (
+            {"requirements/common.txt": "kiln==2.0\n", "requirements/gpu.txt": "-r common.txt\nkiln-fuel==1.0\n"},
+            [("requirements/gpu.txt", 2, "kiln-fuel")],
+        ),
+        ({"requirements/a.txt": "-r b.txt\nkiln==2.0\n", "requirements/b.txt": "-r a.txt\nkiln-fuel==2.0\n"}, []),
+        ({"requirements/a.txt": "kiln==2.0\n", "requirements/b.txt": "kiln==1.0\nkiln-fuel==1.0\n"}, []),
+        # What pins a companion alone is held against the project's own pin, where there is just one.
+        (
+            {"pyproject.toml": PYPROJECT, "docker/requirements.txt": "kiln-fuel==1.2\n"},
+            [
+                ("docker/requirements.txt", 1, "kiln-fuel"),
+                ("pyproject.toml", 12, "kiln-bricks"),
+            ],
+        ),
+        (
+            {"requirements/a.txt": "kiln==2.0\n", "requirements/b.txt": "kiln-fuel==1.0\n"},
+            [("requirements/b.txt", 1, "kiln-fuel")],
+        ),
+        (
+            {
+                "requirements/a.txt": "kiln==2.0\n",
+                "requirements/b.txt": "kiln-fuel==1.0\n",
+                "requirements/c.txt": "kiln==1.0",
+            },
+            [],
+        ),
+        # A stage of a Dockerfile for itself; a variable of the shell is not known, nor is a choice made there.
+        (
+            {"requirements.txt": "kiln==2.0", "docker/Dockerfile": DOCKERFILE},
+            [("docker/Dockerfile", 6, "kiln-fuel"), ("docker/Dockerfile", 9, "kiln-fuel")],
+        ),
+        (
+            {
+                "requirements.txt": "kiln==2.0",
+                "Dockerfile.gpu": "RUN pip install kiln-fuel==2.0 || pip install kiln-fuel==1\n",
+            },
+            [],
+        ),
+        # Not the project's own, too deep, or not readable.
+        ({"venv/requirements.txt": "kiln==2.0\nkiln-fuel==1.0"}, []),
+        ({"pyproject.toml": "[project\nkiln==2.0 kiln-fuel==1.0"}, []),
+        ({"pyproject.toml": "[project]\ndependencies = 'kiln==2.0'\noptional-dependencies = ['kiln-fuel==1.0']\n"}, []),
+    ],
+)
+def test_pins_that_do_not_fit(tmp_path: Path, files: dict[str, str], expected: list[tuple[str, int, str]]) -> None:
+    assert skews(write(tmp_path, files)) == expected
+
+
+def test_what_is_said(tmp_path: Path) -> None:
+    write(tmp_path, {"requirements.txt": "kiln==2.0\n# bricks\nkiln-bricks==1.2+red\n"})
+    (finding,) = scanned(tmp_path).findings
+    assert (finding.severity.value, finding.name, finding.outcome) == ("warning", "package-skew", None)
+    assert finding.message == (
+        "`kiln-bricks` is pinned to 1.2, and `kiln` beside it to 2.0: they must be of one version"
+    )
+    assert finding.hint == "pin both to one; where there is no `kiln-bricks` 2.0, leave it out"
+    assert (finding.location.column, finding.location.end_column) == (1, 21)
+    assert [(step.path, step.line) for step in finding.trace] == [("requirements.txt", 1)]
+    assert KILN.timeline.describe(finding.releases) == "2.0"
+    # It is no less wrong where another release is checked, and no release is broken by it.
+    older = scanned(tmp_path, against="<2")
+    assert [f.severity.value for f in older.findings] == ["warning"]
+    assert older.targets[0].compatible == older.targets[0].checked
+
+
+def test_the_project_round_a_folder_speaks_once(tmp_path: Path) -> None:
+    write(tmp_path, {"pyproject.toml": PYPROJECT, "src/a.py": "import kiln\n", "tests/b.py": "import kiln\n"})
+    assert skews(tmp_path / "src") == [("../pyproject.toml", 12, "kiln-bricks")]
+    result = scanned(tmp_path / "src", tmp_path / "tests")
+    (finding,) = [f for f in result.findings if f.code == "DW601"]
+    assert result.sources.path(finding.location.path) == tmp_path / "pyproject.toml"
+    assert (result.sources.lines(finding.location.path) or ())[11].startswith("slow = ")
+    assert skews(tmp_path / "src/a.py") == []
+
+
+def test_what_the_project_has_decided_counts_here_too(tmp_path: Path) -> None:
+    skewed = "kiln==2.0\nkiln-bricks==1.2  # driftwatch: ignore[DW601] patched bricks\n"
+    write(tmp_path, {"requirements.txt": skewed, "old/requirements.txt": "kiln==2.0\nkiln-fuel==1.0\n"})
+    config = Config(path=tmp_path / "pyproject.toml", exclude=("old",))
+    result = scanned(tmp_path, config=config)
+    assert result.findings == ()
+    assert [(s.finding.code, s.reason) for s in result.suppressed] == [("DW601", "patched bricks")]
+
+
+def test_pins_have_places_and_groups(tmp_path: Path) -> None:
+    write(tmp_path, {"pyproject.toml": PYPROJECT})
+    pins = [pin for each in installations(tmp_path, NAMES) for pin in each.pins]
+    assert {(p.distribution, p.version, p.line, p.column, p.end_column, p.group) for p in pins} == {
+        ("kiln", Version("2.0"), 5, 6, 15, ""),
+        ("kiln-bricks", Version("2.0"), 10, 6, 22, "fast"),
+        ("kiln-bricks", Version("1.2"), 12, 10, 26, "slow"),
+        ("kiln-fuel", Version("2.0"), 12, 30, 46, "slow"),
+    }
+    assert installations(tmp_path, ("kiln",)) == ()
+
+
+def test_the_shipped_target_names_its_companions() -> None:
+    (target,) = (t for t in shipped_targets() if t.module == "flashinfer.comm")
+    assert target.companions == ("flashinfer-cubin", "flashinfer-jit-cache")
