@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from driftwatch.flow.contents import Contents
 from driftwatch.flow.files import Files
 from driftwatch.flow.project import analyse
 from driftwatch.flow.relevance import select
@@ -16,7 +17,7 @@ from tests.flow.marked import history, write
 @pytest.fixture
 def tree(tmp_path: Path) -> Callable[..., Files]:
     def made(*paths: str) -> Files:
-        return Files(tmp_path, write(tmp_path, dict.fromkeys(paths, "")))
+        return Files(Contents(tmp_path, write(tmp_path, dict.fromkeys(paths, ""))))
 
     return made
 
@@ -142,7 +143,7 @@ def test_every_form_of_mention_is_found(text: str, tmp_path: Path) -> None:
 
 def pieces(folder: Path, text: str) -> str:
     """The lines of a file that are executed."""
-    files = Files(folder, write(folder, {"f.py": text}))
+    files = Files(Contents(folder, write(folder, {"f.py": text})))
     module = files.module("f.py")
     assert module is not None
     chosen = select(module, "lib.comm", "lib-dist", files)

@@ -151,4 +151,108 @@ CONTROL = (
             return function(x)  #! DW102 axis 0.2.0.post1 to 0.10.0 raises
         """,
     ),
+    marked(
+        "nested_loops_end",
+        """
+        import lib.comm as comm
+
+
+        def use(xs):
+            for a in xs:
+                for b in a:
+                    for c in b:
+                        for d in c:
+                            while d:
+                                comm.fuse(d, 1, early=a)  #! DW101 early 0.1.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "loop_that_retries",
+        """
+        import lib.comm as comm
+
+
+        def run(g):
+            for kwargs in ({"group": g}, {}):
+                try:
+                    return comm.create(1, 0, **kwargs)  #! DW101 group 0.1.0 silent@8
+                except TypeError:
+                    continue
+            return None
+        """,
+        runs=False,
+    ),
+    marked(
+        "dict_comprehension_with_a_condition",
+        """
+        import lib.comm as comm
+
+        OPTIONS = {"group": None, "rank": 0}
+
+
+        def run():
+            return comm.create(1, **{k: v for k, v in OPTIONS.items() if k != "group"})
+        """,
+    ),
+    marked(
+        "generator",
+        """
+        import lib.comm as comm
+
+
+        def _calls(x):
+            yield comm.fuse
+            yield comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+
+
+        def run(x):
+            return list(_calls(x))
+        """,
+    ),
+    marked(
+        "match_on_a_class_and_a_guard",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            match x:
+                case int() | str():
+                    return comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+                case _ if hasattr(comm, "gather"):
+                    return comm.gather(x, axis=0)
+                case other:
+                    return comm.legacy(other)
+        """,
+        runs=False,
+    ),
+    marked(
+        "condition_in_a_while",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            while not hasattr(comm, "gather"):
+                return comm.legacy(x)
+            return comm.gather(x, axis=0)
+        """,
+    ),
+    marked(
+        "deleted_name",
+        """
+        import lib.comm as comm
+
+        helper = comm.fuse
+        del helper
+
+
+        def run(x):
+            try:
+                return helper(x)
+            except NameError:
+                return comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+        """,
+    ),
 )

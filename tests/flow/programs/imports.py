@@ -309,4 +309,79 @@ IMPORTS = (
             return getattr(importlib.import_module(module), name)
         """,
     ),
+    marked(
+        "same_name_from_two_places",
+        """
+        try:
+            from lib.comm import gather as op  #! DW201 gather 0.1.0 guarded@3
+        except ImportError:
+            from lib.comm import legacy as op
+
+
+        def run(x):
+            return op(x, 0)  #! DW103 legacy 0.1.0 raises; DW102 axis 0.10.0 raises
+        """,
+    ),
+    marked(
+        "relative_package_that_wraps_the_library",
+        """
+        from mine import api
+
+
+        def run(g):
+            return api.make(group=g)  #! DW101 group 0.1.0 raises
+        """,
+        runs=False,
+        mine__init="",
+        mine__api="""
+        from .low import make
+        """,
+        mine__low="""
+        from lib.comm import create
+
+
+        def make(**kwargs):
+            return create(1, 0, **kwargs)
+        """,
+    ),
+    marked(
+        "class_of_another_file",
+        """
+        from layer import Layer
+
+
+        class Derived(Layer):
+            def forward(self, x):
+                return self.op(x, 0)  #! DW102 axis 0.10.0 raises
+
+
+        def run(x):
+            layer = Derived()
+            return layer.forward(x) if layer.op is not None else x
+        """,
+        layer="""
+        import lib.comm as comm
+
+
+        class Layer:
+            def __init__(self):
+                self.op = getattr(comm, "gather", None)
+        """,
+    ),
+    marked(
+        "placeholder_class",
+        """
+        try:
+            from lib.comm import Plan  #! DW201 Plan 0.1.0 guarded@3
+        except ImportError:
+
+            class Plan:
+                def __init__(self, *args, **kwargs):
+                    pass
+
+
+        def run():
+            return Plan(1, size=2)  #! DW101 size 0.2.0 raises; DW104 size 0.2.0.post1; DW104 size 0.10.0 raises
+        """,
+    ),
 )
