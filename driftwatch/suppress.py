@@ -46,7 +46,7 @@ class Ignore:
 
 @dataclass(frozen=True, slots=True)
 class Suppressed:
-    """A finding that is not reported, and by what: ``comment``, ``per-file-ignores`` or ``baseline``."""
+    """A finding that is not reported, and by what: ``comment``, ``per-file-ignores``, ``baseline`` or ``base``."""
 
     finding: Finding
     by: str

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
-from driftwatch.cli.options import FILE, config_option, configuration, history_of, output_option, targets_of
+from driftwatch.cli.options import FILE, config_option, configuration, output_option, watched
 from driftwatch.cli.output import say
 from driftwatch.cli.progress import Activity, activity
-from driftwatch.errors import InputError
+from driftwatch.errors import InputError, UsageError
 from driftwatch.report import FORMATS
 
 if TYPE_CHECKING:
     from driftwatch.config import Config
     from driftwatch.report.model import Report
-    from driftwatch.scan import ScanResult
+    from driftwatch.scan import ScanRequest, ScanResult
 
 FROM_INDEX = "pypi:"
 """Begins an input that is fetched; known here too, so that a local scan imports nothing that fetches."""
@@ -35,6 +35,7 @@ Examples:
   driftwatch scan pypi:sglang==0.5.12                    a release from the package index, never run
   driftwatch scan --against all --format json --output drift.json
   driftwatch scan --format github                        annotations of a pull request
+  driftwatch scan --diff-base origin/main                only what this branch brings in
   driftwatch scan --format text --format sarif=out.sarif --format html=drift.html
 
 \b
@@ -54,6 +55,7 @@ Exit status: 0 nothing to report, 1 findings, 2 usage, configuration or input er
 )
 @click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
 @click.option("--baseline", type=FILE, metavar="FILE", help="Findings that are known, and only told in new releases.")
+@click.option("--diff-base", metavar="REV", help="Only what is new against this revision of the git repository.")
 @click.option(
     "--fail-on", type=click.Choice(["error", "warning", "never"]), help="What makes the exit status 1; default: error."
 )
@@ -69,6 +71,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     baseline: Path | None,
+    diff_base: str | None,
     fail_on: str | None,
     jobs: int | None,
     no_cache: bool,
@@ -83,30 +86,28 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     from driftwatch.report.options import RenderOptions
     from driftwatch.report.styled import Look, look
     from driftwatch.report.text import summary
-    from driftwatch.scan import ScanRequest, Watched, scan
+    from driftwatch.scan import ScanRequest, scan
     from driftwatch.snapshot.cache import cache_root
 
     start = time.monotonic()
     settled = settle(wanted, output, next(iter(FORMATS)))
     with activity("looking") as shown:
         paths, config = resolve(inputs or (".",), config_file, shown)
-        watched = tuple(Watched(history_of(target), target.data) for target in targets_of(config))
         shown.title("analysing")
-        result = scan(
-            ScanRequest(
-                paths=paths,
-                targets=watched,
-                config=config,
-                against=against,
-                select=select,
-                ignore=ignore,
-                baseline=baseline,
-                fail_on=fail_on,
-                jobs=jobs or os.cpu_count() or 1,
-                cache=None if no_cache else cache_root(),
-                progress=shown.step,
-            )
+        request = ScanRequest(
+            paths=paths,
+            targets=watched(config),
+            config=config,
+            against=against,
+            select=select,
+            ignore=ignore,
+            baseline=baseline,
+            fail_on=fail_on,
+            jobs=jobs or os.cpu_count() or 1,
+            cache=None if no_cache else cache_root(),
+            progress=shown.step,
         )
+        result = scan(request) if diff_base is None else _scan_new(request, diff_base, inputs)
     if not result.files:
         raise InputError(f"there is no Python file in {', '.join(repr(text) for text in inputs or ('.',))}")
     report = report_of(result, title(inputs or (".",)), time.monotonic() - start)
@@ -118,6 +119,14 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     if all(each.file is not None for each in settled):
         say(summary(report))
     return _status(result)
+
+
+def _scan_new(request: ScanRequest, revision: str, inputs: tuple[str, ...]) -> ScanResult:
+    from driftwatch.diff_base import scan_new
+
+    if any(text.startswith(FROM_INDEX) for text in inputs):
+        raise UsageError("--diff-base is for a git repository, not for a release from the package index")
+    return scan_new(request, revision)
 
 
 def resolve(inputs: tuple[str, ...], config_file: Path | None, shown: Activity) -> tuple[tuple[Path, ...], Config]:

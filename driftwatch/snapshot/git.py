@@ -20,17 +20,59 @@ _TIMEOUT = 120
 MAX_FILE = 64 << 20
 
 
+class GitCommit:
+    """One commit of a repository: its full hash, and the regular files in it, by path and object name."""
+
+    def __init__(self, repository: Path, ref: str) -> None:
+        self.repository = repository
+        self.ref = ref
+        if ref.startswith("-"):
+            raise InputError(f"{ref!r} is not a git ref")
+        resolved = git(
+            repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}", missing=ref
+        )
+        self.commit = resolved.decode().strip()
+        self.blobs = self._list()
+
+    def _list(self) -> dict[str, str]:
+        """Path to object name of every regular file; links and submodules are none."""
+        blobs: dict[str, str] = {}
+        listing = git(self.repository, "ls-tree", "-r", "-z", "--full-tree", self.commit)
+        for line in listing.decode("utf-8", "surrogateescape").split("\0"):
+            head, tab, path = line.partition("\t")
+            if tab:
+                mode, _, name = head.split(" ")
+                if mode in ("100644", "100755"):
+                    blobs[path] = name
+        return blobs
+
+    def contents(self, paths: Sequence[str]) -> list[bytes]:
+        """The contents of these files, read with one process."""
+        names = [self.blobs[path] for path in paths]
+        output = git(self.repository, "cat-file", "--batch", given="".join(f"{name}\n" for name in names).encode())
+        found: list[bytes] = []
+        position = 0
+        for name in names:
+            end = output.index(b"\n", position)
+            kind = output[position:end].split(b" ")
+            if len(kind) != 3:
+                raise InputError(
+                    f"{self.repository} lacks an object of {self.ref}",
+                    f"a partial clone? object {name}; fetch it first",
+                )
+            size = int(kind[2])
+            found.append(output[end + 1 : end + 1 + size])
+            position = end + 2 + size
+        return found
+
+
 class GitTree:
     """The files of one commit, below the folder that holds the top-level package. `commit` is its full hash."""
 
     def __init__(self, repository: Path, ref: str, top: str) -> None:
-        self._repository = repository
-        self._ref = ref
-        if ref.startswith("-"):
-            raise InputError(f"{ref!r} is not a git ref")
-        resolved = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}", missing=ref)
-        self.commit = resolved.decode().strip()
-        self._blobs = self._list()
+        self._commit = GitCommit(repository, ref)
+        self.commit = self._commit.commit
+        self._blobs = self._commit.blobs
         self._prefix = package_folder((path for path in self._blobs if path.endswith((".py", ".pyi"))), top)
         self._folders = folders_of(self._blobs, self._prefix)
         self._contents: dict[str, bytes] = {}
@@ -50,61 +92,32 @@ class GitTree:
         """Reads all Python sources below a folder with one process."""
         inside = self._prefix + folder.rstrip("/") + "/"
         paths = [p for p in self._blobs if p.startswith(inside) and p.endswith((".py", ".pyi"))]
-        self._contents.update(zip(paths, self._objects([self._blobs[p] for p in paths]), strict=True))
+        self._contents.update(zip(paths, self._commit.contents(paths), strict=True))
 
     def _content(self, name: str) -> bytes | None:
         if name not in self._blobs:
             return None
         if name not in self._contents:
-            (self._contents[name],) = self._objects([self._blobs[name]])
+            (self._contents[name],) = self._commit.contents([name])
         return self._contents[name]
 
-    def _list(self) -> dict[str, str]:
-        """Path to object name of every regular file; links and submodules are none."""
-        blobs: dict[str, str] = {}
-        listing = self._run("ls-tree", "-r", "-z", "--full-tree", self.commit)
-        for line in listing.decode("utf-8", "surrogateescape").split("\0"):
-            head, tab, path = line.partition("\t")
-            if tab:
-                mode, _, name = head.split(" ")
-                if mode in ("100644", "100755"):
-                    blobs[path] = name
-        return blobs
 
-    def _objects(self, names: Sequence[str]) -> list[bytes]:
-        output = self._run("cat-file", "--batch", given="".join(f"{name}\n" for name in names).encode())
-        found: list[bytes] = []
-        position = 0
-        for name in names:
-            end = output.index(b"\n", position)
-            kind = output[position:end].split(b" ")
-            if len(kind) != 3:
-                raise InputError(
-                    f"{self._repository} lacks an object of {self._ref}",
-                    f"a partial clone? object {name}; fetch it first",
-                )
-            size = int(kind[2])
-            found.append(output[end + 1 : end + 1 + size])
-            position = end + 2 + size
-        return found
-
-    def _run(self, *arguments: str, given: bytes = b"", missing: str | None = None) -> bytes:
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
-        environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-        # A partial clone's missing objects would be fetched by whatever program the repository's configuration names.
-        environment |= {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
-        command = ["git", "--no-pager", *_SAFE, "-C", str(self._repository), *arguments]
-        try:
-            done = subprocess.run(
-                command, input=given, capture_output=True, env=environment, timeout=_TIMEOUT, check=False
-            )
-        except FileNotFoundError:
-            raise InputError("git is not installed, so that a git ref cannot be read") from None
-        except subprocess.TimeoutExpired:
-            raise InputError(f"git does not answer in {_TIMEOUT} seconds about {self._repository}") from None
-        if done.returncode == 0:
-            return done.stdout
-        complaint = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        if missing is not None and not complaint:
-            raise InputError(f"{self._repository} has no commit {missing!r}")
-        raise InputError(f"git cannot read {self._repository}: {complaint[0] if complaint else 'it says not why'}")
+def git(repository: Path, *arguments: str, given: bytes = b"", missing: str | None = None) -> bytes:
+    """What git prints. `missing` is the ref that was asked for, where a silent failure means that there is none."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+    environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    # A partial clone's missing objects would be fetched by whatever program the repository's configuration names.
+    environment |= {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
+    command = ["git", "--no-pager", *_SAFE, "-C", str(repository), *arguments]
+    try:
+        done = subprocess.run(command, input=given, capture_output=True, env=environment, timeout=_TIMEOUT, check=False)
+    except FileNotFoundError:
+        raise InputError("git is not installed, so that a git ref cannot be read") from None
+    except subprocess.TimeoutExpired:
+        raise InputError(f"git does not answer in {_TIMEOUT} seconds about {repository}") from None
+    if done.returncode == 0:
+        return done.stdout
+    complaint = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    if missing is not None and not complaint:
+        raise InputError(f"{repository} has no commit {missing!r}")
+    raise InputError(f"git cannot read {repository}: {complaint[0] if complaint else 'it says not why'}")
