@@ -130,8 +130,11 @@ def exact_result(
 
     unit = torch.finfo(x.dtype).eps
     tiny = torch.finfo(x.dtype).tiny
-    parts: list[Any] = [None] * dist.get_world_size(group)
-    dist.all_gather_object(parts, x.cpu().double(), group=group)
+    # Tensors, not objects: torch sends objects by way of numpy, which the self-test has no other use for.
+    mine = x.double().contiguous()
+    gathered = [torch.empty_like(mine) for _ in range(dist.get_world_size(group))]
+    dist.all_gather(gathered, mine, group=group)
+    parts = [part.cpu() for part in gathered]
     whole = residual.cpu().double() + sum(parts)
     magnitude = residual.cpu().double().abs() + sum(part.abs() for part in parts)
     off = (len(parts) + 1) * unit * magnitude + tiny
