@@ -461,9 +461,10 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         value = run.eval(node.body)
         return value, run.state
     start = state.reach
+    frame.tree, body = function.tree.body(node)
     run.world.entries.activate(function)
     try:
-        run.block(node.body.body)
+        run.block(body.body)
     finally:
         run.world.entries.deactivate()
     if run.state.reach:
@@ -490,7 +491,8 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
 def is_generator(function: FunctionCode) -> bool:
     """Whether a function's own body yields."""
     if function.generator is None:
-        function.generator = isinstance(function.node, cst.FunctionDef) and _yields(function.node.body)
+        node = function.node
+        function.generator = isinstance(node, cst.FunctionDef) and _yields(function.tree.body(node)[1])
     return function.generator
 
 

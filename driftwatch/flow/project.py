@@ -44,13 +44,13 @@ def analyse(
 
 def _analysed(contents: Contents, histories: Sequence[History], progress: Callable[..., object] | None) -> Analysis:
     from driftwatch.flow.files import Files  # noqa: PLC0415 - libcst takes longer to import than a warm run lasts
-    from driftwatch.flow.search import LibrarySearch, deep_recursion  # noqa: PLC0415
+    from driftwatch.flow.search import LibrarySearch, many_deep_objects  # noqa: PLC0415
 
     uses: list[Use] = []
     unresolved: list[Unresolved] = []
     analysed: set[str] = set()
     diagnostics: dict[tuple[str, int | None], Diagnostic] = {}
-    with deep_recursion():
+    with many_deep_objects():
         for history in histories:
             files = Files(contents)
             one = LibrarySearch(history, files, progress)

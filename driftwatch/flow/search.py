@@ -6,6 +6,7 @@ the library (an alias, a flag, a wrapper, a class), until no more are found.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,16 +23,22 @@ MAX_ROUNDS = 8
 
 RECURSION_LIMIT = 6000
 
+COLLECT_AFTER = 2_000_000
+"""After how many new objects Python looks for cycles. Syntax is millions of objects without any."""
+
 
 @contextmanager
-def deep_recursion() -> Iterator[None]:
-    """Deeply nested source is followed by deeply nested calls."""
-    limit = sys.getrecursionlimit()
+def many_deep_objects() -> Iterator[None]:
+    """What an analysis asks of Python: deeply nested source is followed by deeply nested calls, and syntax is large."""
+    limit, thresholds = sys.getrecursionlimit(), gc.get_threshold()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    if thresholds[0]:
+        gc.set_threshold(max(thresholds[0], COLLECT_AFTER), *thresholds[1:])
     try:
         yield
     finally:
         sys.setrecursionlimit(limit)
+        gc.set_threshold(*thresholds)
 
 
 class LibrarySearch:

@@ -25,7 +25,22 @@ class Tree:
     offset: int
     module: cst.Module
     text: str = ""
+    left_out: dict[cst.FunctionDef, tuple[int, str]] = field(default_factory=dict, repr=False)
+    """Methods whose bodies were left out: the number of lines before a class that holds just one, and its text."""
+    _bodies: dict[cst.FunctionDef, Tree] = field(default_factory=dict, repr=False)
     _positions: Positions | None = field(default=None, repr=False)
+
+    def body(self, node: cst.FunctionDef) -> tuple[Tree, cst.BaseSuite]:
+        """The body of a function, and the tree that it is part of."""
+        left_out = self.left_out.get(node)
+        if left_out is None:
+            return self, node.body
+        tree = self._bodies.get(node)
+        if tree is None:
+            offset, text = left_out
+            tree = self._bodies[node] = parse(self.path, text, offset)
+        around = cst.ensure_type(tree.module.body[0], cst.ClassDef)
+        return tree, cst.ensure_type(around.body.body[0], cst.FunctionDef).body
 
     def location(self, node: cst.CSTNode) -> Location:
         """Where a node stands in the file."""
