@@ -14,6 +14,7 @@ from driftwatch.rules import advisory
 from driftwatch.rules.advisories import Advisory, Condition, Knowledge, knowledge, load
 from driftwatch.rules.rule import Context
 from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.snapshot.fetch import fetch_project
 from driftwatch.snapshot.store import load as load_history
 from driftwatch.targets.target import shipped_targets
 from tests.made_uses import ALL, KILN, call, passed, releases
@@ -232,3 +233,75 @@ def test_imports(tmp_path: Path, guard: str, expected: str | None) -> None:
     found = scanned(tmp_path, IMPORT.format(guard))
     assert [FLASHINFER.timeline.describe(f.releases) for f in found] == ([expected] if expected else [])
     assert all(f.severity.value == "warning" and f.code == "DW501" for f in found)
+
+
+# -- what needs no advisory, because a rule sees it --------------------------------------------------------------------
+
+UNIFIED = """\
+import flashinfer.comm as comm
+
+
+def run(x, workspace, output):
+    return comm.allreduce_fusion(x, workspace, 0, True, {})
+"""
+OLDER = """\
+import flashinfer.comm as comm
+
+
+def run(a):
+    return comm.trtllm_allreduce_fusion(a, 2, 0, a, a, a, True, {}, {})
+"""
+REST = "a, a, a, a, a, a, a, a, a, a"
+
+
+def told(tmp_path: Path, source: str, *codes: str) -> list[tuple[str, str, str | None]]:
+    """Code, releases and parameter of the findings with these codes."""
+    (tmp_path / "app.py").write_text(source)
+    result = scan(ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("all",), select=codes))
+    return [(f.code, FLASHINFER.timeline.describe(f.releases), f.parameter) for f in result.findings]
+
+
+def test_a_position_past_the_stable_ones(tmp_path: Path) -> None:
+    assert [t[:2] for t in told(tmp_path, UNIFIED.format("output"), "DW104")] == [("DW104", "0.6.0 to 0.6.7.post3")]
+    assert told(tmp_path, UNIFIED.format("output=output"), "DW104") == []
+    older = OLDER.format("True, True, True, a", f"{REST}")
+    assert [t[:2] for t in told(tmp_path, older, "DW104")] == [("DW104", "0.2.7.post1 to 0.2.8")]
+    by_name = OLDER.format("trigger_completion_at_end=True", "fp32_acc=True, use_oneshot=True, pattern_code=a")
+    assert told(tmp_path, by_name, "DW104") == []
+
+
+@pytest.mark.parametrize(
+    ("layout", "expected"),
+    [
+        ("1", [("DW303", "0.2.7.post1 to 0.2.13", "layout_code")]),
+        # The first one only got another name.
+        ("0", []),
+        ("None", []),
+        ("comm.QuantizationSFLayout.LINEAR", []),
+    ],
+)
+def test_a_layout_as_a_number(tmp_path: Path, layout: str, expected: list[object]) -> None:
+    source = OLDER.format("True, True, True, a", f"{REST[3:]}, layout_code={layout}")
+    assert told(tmp_path, source, "DW303") == expected
+
+
+# -- the code that made it known -------------------------------------------------------------------------------------
+
+
+@pytest.mark.network
+@pytest.mark.parametrize(
+    ("release", "expected"),
+    [
+        ("0.20.0", [("workspace-meets-on-world", "0.6.10.post1 to 0.6.14"), ("workspace-has-no-sub-group", "0.6.10")]),
+        ("0.26.0", [("workspace-has-no-sub-group", "0.6.10")]),
+    ],
+)
+def test_vllm_before_and_after_its_pull_request_45917(release: str, expected: list[tuple[str, str]]) -> None:
+    path = fetch_project(f"pypi:vllm=={release}").path
+    result = scan(ScanRequest((path,), (Watched(FLASHINFER, TARGET.data),), against=("all",), select=("DW401",)))
+    found = [
+        (f.name, FLASHINFER.timeline.describe(f.releases))
+        for f in result.findings
+        if f.location.path.endswith("vllm/distributed/device_communicators/flashinfer_all_reduce.py")
+    ]
+    assert sorted(found) == sorted(expected)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from driftwatch.binding.calls import Part
-from driftwatch.findings import RELEASES, Severity, Verdict
+from driftwatch.findings import Severity, Verdict
 from driftwatch.flow.uses import CallUse, ImportUse, NameUse, Use
-from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.rules.enums import enum_in, member_of
+from driftwatch.releases import EMPTY, ReleaseSet, union
+from driftwatch.rules.enums import enum_in, has_other, member_of
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
+from driftwatch.snapshot.history import History
 from driftwatch.snapshot.model import Ref, SymbolKind
 
 _HEADING = Heading("DW303", "changed-constant", Severity.WARNING)
@@ -62,41 +64,79 @@ def _is_literal(text: str) -> bool:
     return True
 
 
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number that is passed for an enum's member: which argument, and for which parameter."""
+
+    index: int
+    by_name: bool
+    parameter: str
+    value: int
+
+
 def _numbers(use: CallUse, context: Context) -> Iterator[Verdict]:
     """A number passed for an enum's member, where the number is another member in another release."""
-    meanings: dict[tuple[int, bool, str, int, Ref], dict[str, ReleaseSet]] = {}
+    meanings: dict[_Number, dict[tuple[Ref, str], ReleaseSet]] = {}
     for part in context.parts(use):
         here = part.releases & context.checked
         if not here:
             continue
         for index, by_name, parameter, annotation in _annotated(use, part):
             argument = use.keywords[index] if by_name else use.positional[index]
-            enum = enum_in(context.history, use.callee.module, annotation)
+            enum = enum_in(context.history, use.callee.module, annotation, here)
             for where, value in argument.values:
                 if enum is None or not isinstance(value, int) or isinstance(value, bool):
                     continue
+                found = meanings.setdefault(_Number(index, by_name, parameter, value), {})
                 for member, releases in member_of(context.history, enum, value, where & here):
-                    found = meanings.setdefault((index, by_name, parameter, value, enum), {})
-                    found[member] = found.get(member, EMPTY) | releases
-    for (index, by_name, parameter, value, enum), members in meanings.items():
-        if len(members) < 2:
-            continue
-        newest = max(members, key=lambda member: members[member].mask.bit_length())
-        yield from (
-            _HEADING.verdict(
-                use,
-                use.callee.dotted,
-                releases,
-                f"{value} for `{parameter}` is `{enum.qualname}.{member}` in {RELEASES}, and `{newest}` in "
-                f"{context.history.timeline.describe(members[newest])}",
-                f"pass the member of `{enum.qualname}` by its name",
-                parameter=parameter,
-                argument=use.keywords[index] if by_name else use.positional[index],
-                raises=False,
-            )
-            for member, releases in members.items()
-            if member != newest
-        )
+                    found[enum, member] = found.get((enum, member), EMPTY) | releases
+    for number, members in meanings.items():
+        yield from _changed(number, members, use, context)
+
+
+def _changed(
+    number: _Number, members: dict[tuple[Ref, str], ReleaseSet], use: CallUse, context: Context
+) -> Iterator[Verdict]:
+    if len(members) < 2:
+        return
+    newest = max(members, key=lambda member: members[member].mask.bit_length())
+    enum, name = newest
+    others: dict[str, ReleaseSet] = {}
+    classes: dict[str, set[str]] = {}
+    for (older_enum, older), releases in members.items():
+        if older != name and _another(context.history, number.value, newest, (older_enum, older), members):
+            others[older] = others.get(older, EMPTY) | releases
+            classes.setdefault(older, set()).add(older_enum.qualname)
+    if not others:
+        return
+    where = context.history.timeline.describe
+    told = [
+        f"`{'.'.join([*(classes[older] if len(classes[older]) == 1 else ()), older])}` in {where(releases)}"
+        for older, releases in others.items()
+    ]
+    yield _HEADING.verdict(
+        use,
+        use.callee.dotted,
+        union(list(others.values())),
+        f"{number.value} for `{number.parameter}` is {', '.join(told)}, and `{name}` in {where(members[newest])}",
+        f"pass the member of `{enum.qualname}` by its name",
+        parameter=number.parameter,
+        argument=use.keywords[number.index] if number.by_name else use.positional[number.index],
+        raises=False,
+    )
+
+
+def _another(
+    history: History,
+    value: int,
+    newest: tuple[Ref, str],
+    older: tuple[Ref, str],
+    members: dict[tuple[Ref, str], ReleaseSet],
+) -> bool:
+    """Whether the number came to mean something else: one that only got a new name is what it was."""
+    return has_other(history, newest[0], older[1], value, members[newest]) or has_other(
+        history, older[0], newest[1], value, members[older]
+    )
 
 
 def _annotated(use: CallUse, part: Part) -> Iterator[tuple[int, bool, str, str]]:
@@ -136,7 +176,8 @@ RULE = Rule(
     summary="A number or constant whose meaning differs between the checked releases.",
     rationale=(
         "An enum's members may get other numbers. Code that passes the number, not the member, then asks for something "
-        "else without an error. It is reported where the parameter is annotated with the enum. A plain constant whose "
+        "else without an error. It is reported where the parameter is annotated with the enum, or with a class that "
+        "holds nothing but numbers; a member that only got another name means what it did. A plain constant whose "
         "value differs between the checked releases is a note."
     ),
     hint="Pass the member by its name.",
