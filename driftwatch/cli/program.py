@@ -22,6 +22,7 @@ _COMMANDS = {
     "history": "driftwatch.cli.api",
     "diff": "driftwatch.cli.api",
     "snapshot": "driftwatch.cli.snapshot",
+    "watch": "driftwatch.cli.watch",
     "adapter": "driftwatch.cli.adapter",
     "doctor": "driftwatch.cli.doctor",
     "explain": "driftwatch.cli.explain",

@@ -53,7 +53,7 @@ def update_command(pre: bool, target_name: str | None, config_file: Path | None)
     failed = False
     for target in _chosen(target_name, config_file):
         previous = _newest(target)
-        with _storing(target), activity(f"updating {target.distribution}") as shown:
+        with storing(target), activity(f"updating {target.distribution}") as shown:
             result = update(target, pre=pre, progress=_counting(shown))
         emit(render_update(target, result, previous, look(sys.stdout)))
         failed = failed or bool(result.failed)
@@ -72,7 +72,7 @@ def add_command(releases: tuple[str, ...], target_name: str | None, config_file:
 
     target = one_target(configuration(config_file), target_name)
     previous = _newest(target)
-    with _storing(target), activity(f"reading {', '.join(releases)}"):
+    with storing(target), activity(f"reading {', '.join(releases)}"):
         result = add(target, releases)
     emit(render_update(target, result, previous, look(sys.stdout)))
     return 2 if result.failed else 0
@@ -138,7 +138,7 @@ def _newest(target: Target) -> str | None:
 
 
 @contextmanager
-def _storing(target: Target) -> Iterator[None]:
+def storing(target: Target) -> Iterator[None]:
     try:
         yield
     except OSError as error:

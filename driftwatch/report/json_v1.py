@@ -13,6 +13,7 @@ from typing import TypedDict
 from driftwatch import __version__
 from driftwatch.findings import Finding
 from driftwatch.flow.uses import Step
+from driftwatch.releases import Timeline
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
 
@@ -104,7 +105,9 @@ def form(report: Report) -> ReportForm:
         "schema": 1,
         "tool": {"name": "driftwatch", "version": __version__},
         "targets": [_target(target) for target in report.targets],
-        "findings": [_finding(report, finding) for finding in report.findings],
+        "findings": [
+            finding_form(finding, report.target(finding.distribution).timeline) for finding in report.findings
+        ],
         "unresolved": [{"path": u.path, "line": u.line, "reason": u.reason} for u in report.unresolved],
         "summary": {
             "files": counts.files,
@@ -129,9 +132,9 @@ def _target(target: TargetReport) -> TargetForm:
     }
 
 
-def _finding(report: Report, finding: Finding) -> FindingForm:
+def finding_form(finding: Finding, timeline: Timeline) -> FindingForm:
+    """A finding as version 1 has it."""
     place = finding.location
-    timeline = report.target(finding.distribution).timeline
     caught = finding.caught_at
     return {
         "target": finding.distribution,
