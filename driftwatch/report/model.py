@@ -95,11 +95,16 @@ class Report:
         return next(target for target in self.targets if target.distribution == distribution)
 
     def beyond(self, distribution: str) -> ReleaseSet:
-        """The releases outside the checked range in which this code would raise or silently lose something."""
+        """The releases outside the checked range in which this code would raise or silently lose something.
+
+        What is a warning in the range, where nothing is said to break by it, breaks nothing outside of it either.
+        """
         return union(
             [
                 finding.beyond
                 for finding in self.findings
-                if finding.distribution == distribution and finding.outcome in (Outcome.RAISES, Outcome.SILENT)
+                if finding.distribution == distribution
+                and finding.severity is not Severity.WARNING
+                and finding.outcome in (Outcome.RAISES, Outcome.SILENT)
             ]
         )

@@ -49,7 +49,7 @@ def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
         key = (
-            *(finding.code, finding.severity, finding.distribution, finding.symbol, finding.parameter),
+            *(finding.code, finding.severity, finding.distribution, finding.parameter),
             *(finding.releases, finding.beyond, finding.outcome, finding.message, finding.hint),
         )
         groups.setdefault(key, []).append(finding)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import ImportUse, NameUse, Use
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
+from driftwatch.rules.scope import may_have_more
 from driftwatch.snapshot.history import Epoch, History
 from driftwatch.snapshot.model import Deprecation, Ref
 
@@ -29,15 +31,22 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
         if mark is not None and here:
             marks[mark] = marks.get(mark, here) | here
     for mark, releases in marks.items():
-        gist = f": {mark.message}" if mark.message else ""
+        # A class that is marked marks all that it has: that is one thing to be told, at each of its places.
+        of_class = isinstance(use, NameUse) and _has(history, use.owner, mark)
+        marked = use.owner if isinstance(use, NameUse) and of_class else ref
+        gist = _gist(mark, marked)
         yield _HEADING.verdict(
             use,
-            ref.dotted,
+            marked.dotted,
             releases,
-            f"`{ref.qualname}` is deprecated in {RELEASES}{gist}",
-            _hint(mark, history, ref, epochs),
+            f"`{marked.qualname}` is deprecated in {RELEASES}{f': {gist}' if gist else ''}",
+            _hint(mark, history, marked, history.of(marked) if of_class else epochs),
             raises=False,
         )
+
+
+def _has(history: History, ref: Ref, mark: Deprecation) -> bool:
+    return any(epoch.symbol.deprecated == mark for epoch in history.of(ref))
 
 
 def _epochs(use: NameUse, history: History) -> tuple[Epoch, ...]:
@@ -46,13 +55,22 @@ def _epochs(use: NameUse, history: History) -> tuple[Epoch, ...]:
     return tuple(epoch for _, epoch in history.member_epochs(use.owner, use.name, use.releases))
 
 
+def _gist(mark: Deprecation, ref: Ref) -> str:
+    """What the mark says beyond that it is one."""
+    name = re.escape(ref.qualname.rpartition(".")[2])
+    said = re.sub(rf"^\W*{name}(?:\(\))?\W*\s(?:is|are|was|has been)\s+deprecated\b[\s.,;:]*", "", mark.message or "")
+    return said.strip()
+
+
 def _hint(mark: Deprecation, history: History, ref: Ref, epochs: tuple[Epoch, ...]) -> str:
     """Whether it is gone by now, or when it will be."""
     last = max(epoch.releases.mask.bit_length() for epoch in epochs)
     versions = history.timeline.versions
-    if last < len(versions) and history.has_module(ref.module).mask >> last & 1:
+    if last < len(versions) and not may_have_more(history, ref.module).mask >> last & 1:
         return f"it is gone since {versions[last]}"
-    return f"upstream means to remove it in {mark.removal}" if mark.removal else "look for what replaces it"
+    if mark.removal:
+        return f"upstream means to remove it in {mark.removal}"
+    return "use what upstream names before it is gone" if mark.message else "look for what replaces it"
 
 
 _IMPORT = """\

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import ImportUse, Outcome, Use
-from driftwatch.releases import union
+from driftwatch.releases import ReleaseSet, union
 from driftwatch.rules.advisories import ImportFailure
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.wording import code
@@ -20,24 +20,28 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
         return
     if use.catch.outcome is Outcome.RAISES:
         return  # what raises again does not do without the library
-    found = [
-        (failure, failure.releases & use.releases)
-        for failure in context.knowledge.import_failures
-        if _imports(use, failure) and failure.exception not in use.survives
-    ]
-    found = [(failure, releases) for failure, releases in found if releases]
-    # One guard is one finding, however many imports it stands round: the first that fails ends them all.
-    if not found or not context.first_time((_HEADING.code, use.location.path, use.catch, found[0][0].module)):
-        return
+    by_module: dict[str, list[tuple[ImportFailure, ReleaseSet]]] = {}
+    for failure in context.knowledge.import_failures:
+        releases = failure.releases & use.releases
+        if releases and _imports(use, failure) and failure.exception not in use.survives:
+            by_module.setdefault(failure.module, []).append((failure, releases))
+    for module, found in by_module.items():
+        # One guard is one finding, however many imports it stands round: the first that fails ends them all.
+        if context.first_time((_HEADING.code, use.location.path, use.catch, module)):
+            yield _verdict(use, module, found, context)
+
+
+def _verdict(use: ImportUse, module: str, found: list[tuple[ImportFailure, ReleaseSet]], context: Context) -> Verdict:
+    """`module` is the one that fails; what is imported may lie below it, and runs it first."""
     told = [(failure, releases) for failure, releases in found if not releases.isdisjoint(context.checked)] or found
     describe = context.history.timeline.describe
     known = "; ".join(f"{failure.exception} {failure.when} ({describe(releases)})" for failure, releases in told)
     guard = f"a guard for {code(use.catch.handles)}" if use.catch.handles else "this guard"
-    yield _HEADING.verdict(
+    return _HEADING.verdict(
         use,
-        use.module,
+        module,
         union([releases for _, releases in found]),
-        f"importing `{use.module}` may raise {code(dict.fromkeys(f.exception for f, _ in told))} in {RELEASES}, "
+        f"importing `{module}` may raise {code(dict.fromkeys(f.exception for f, _ in told))} in {RELEASES}, "
         f"and {guard} does not take that",
         f"catch Exception round this import alone, and record the reason; known: {known}",
         raises=False,

@@ -48,7 +48,8 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
         if not taken and not argument.certain:
             # Passed only under a condition of the program's own, for a build that is not among the known releases:
             # nothing says that the condition ever holds with one of those.
-            verdict = replace(verdict, severity=Severity.WARNING)
+            hint = f"{verdict.hint}; it is passed under a condition that must hold with none of them"
+            verdict = replace(verdict, severity=Severity.WARNING, hint=hint)
         yield verdict
 
 

@@ -22,8 +22,8 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
             use.callee.dotted,
             # It is the code that is unsafe, in every release alike: those that are checked stand for all.
             (use.releases & context.checked) or use.releases,
-            f"`inspect.signature` of `{use.callee.qualname}` raises {' or '.join(missing)} where a build has no "
-            "signature to show, and nothing here takes it",
+            f"`inspect.signature` raises {' or '.join(missing)} where a build has no signature to show, and nothing "
+            "here takes it",
             "put it under `except (TypeError, ValueError)`, and go on as if the signature were unknown",
             raises=False,
         )
