@@ -20,7 +20,8 @@ class Contents:
     """The files of one root. Paths are relative to it, with forward slashes."""
 
     def __init__(self, root: Path, paths: Sequence[Path]) -> None:
-        self._absolute = {_relative(root, path): os.fspath(path) for path in paths}
+        start = os.path.join(os.fspath(root), "")  # noqa: PTH118 - thousands of paths are looked at
+        self._absolute = {_relative(root, start, path): os.fspath(path) for path in paths}
         self.paths = sorted(self._absolute)
         self.unreadable: dict[str, str] = {}
         self.steady = True
@@ -67,7 +68,10 @@ def _hash(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
-def _relative(root: Path, path: Path) -> str:
+def _relative(root: Path, start: str, path: Path) -> str:
+    text = os.fspath(path)
+    if text.startswith(start):
+        return text[len(start) :].replace(os.sep, "/")
     try:
         return path.relative_to(root).as_posix()
     except ValueError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from driftwatch.flow.code import ModuleCode
@@ -87,15 +88,30 @@ class Files:
 
     def importing(self, wanted: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
         """For modules by last name, the files that seem to import one of the names from it, or the module itself."""
-        patterns = {tail: _import_patterns(tail, names) for tail, names in wanted.items() if names}
-        found: dict[str, list[str]] = {tail: [] for tail in wanted}
+        found: dict[str, list[str]] = {}
+        for tail, names in wanted.items():
+            seem = found[tail] = []
+            if names:
+                statements = _import_patterns(tail, names)
+                encoded = [name.encode() for name in names]
+                for path in self._imported.get(tail.encode("utf-8", "surrogateescape"), ()):
+                    data = self.read(path)
+                    if data is None or not any(name in data for name in encoded):
+                        continue
+                    if any(statement.search(data) for statement in statements):
+                        seem.append(path)
+        return found
+
+    @cached_property
+    def _imported(self) -> dict[bytes, list[str]]:
+        """For modules by last name, the files that mention one in what looks like an import, in order."""
+        tails = frozenset(tail.encode("utf-8", "surrogateescape") for tail in self._by_tail)
+        found: dict[bytes, list[str]] = {}
         for path in self.paths:
             data = self.read(path)
-            if data is None:
-                continue
-            for tail, (word, names, statements) in patterns.items():
-                if word in data and any(n in data for n in names) and any(s.search(data) for s in statements):
-                    found[tail].append(path)
+            if data is not None:
+                for word in tails.intersection(_WORD.findall(_imports(data))):
+                    found.setdefault(word, []).append(path)
         return found
 
     def _diagnose(self, path: str, line: int | None, message: str) -> None:
@@ -237,16 +253,31 @@ class Files:
         return None
 
 
-def _import_patterns(
-    tail: str, names: Collection[str]
-) -> tuple[bytes, list[bytes], tuple[re.Pattern[bytes], re.Pattern[bytes]]]:
-    encoded = tail.encode("utf-8", "surrogateescape")
-    word = re.escape(encoded)
-    wanted = [name.encode() for name in sorted(names)]
-    anyone = rb"|".join(re.escape(name) for name in wanted)
+_WORD = re.compile(rb"[\w\x80-\xff]+")
+
+
+def _imports(data: bytes) -> bytes:
+    """The lines of a file that hold the word, with what they open in brackets: all import statements, and some more."""
+    lines: list[bytes] = []
+    at = data.find(b"import")
+    while at >= 0:
+        start = data.rfind(b"\n", 0, at) + 1
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        if data.find(b"(", at, end) >= 0:
+            closed = data.find(b")", at)
+            end = max(end, len(data) if closed < 0 else closed)
+        lines.append(data[start:end])
+        at = data.find(b"import", end)
+    return b"\n".join(lines)
+
+
+def _import_patterns(tail: str, names: Collection[str]) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    word = re.escape(tail.encode("utf-8", "surrogateescape"))
+    anyone = rb"|".join(re.escape(name.encode()) for name in sorted(names))
     from_it = rb"\bfrom\s+[\w.]*\b" + word + rb"\s+import\s+(?:\([^)]*?|[^\n(]*?)(?:\b(?:" + anyone + rb")\b|\*)"
     itself = rb"\bimport\b[^\n(]*\b" + word + rb"\b|\bimport\s*\([^)]*\b" + word + rb"\b"
-    return encoded, wanted, (re.compile(from_it), re.compile(itself))
+    return re.compile(from_it), re.compile(itself)
 
 
 def _stem(path: str) -> str:

@@ -492,7 +492,10 @@ def is_generator(function: FunctionCode) -> bool:
     """Whether a function's own body yields."""
     if function.generator is None:
         node = function.node
-        function.generator = isinstance(node, cst.FunctionDef) and _yields(function.tree.body(node)[1])
+        function.generator = False
+        if isinstance(node, cst.FunctionDef):
+            tree, body = function.tree.body(node)
+            function.generator = "yield" in tree.text and _yields(body)
     return function.generator
 
 

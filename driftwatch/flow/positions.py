@@ -12,7 +12,6 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
 
 from driftwatch.flow.children import walk
 
@@ -40,6 +39,8 @@ class Positions:
 
     def _provide(self, node: cst.CSTNode) -> Span:
         if not self._provided:
+            from libcst.metadata import MetadataWrapper, PositionProvider  # noqa: PLC0415 - rarely needed, and large
+
             resolved = MetadataWrapper(self._module, unsafe_skip_copy=True).resolve(PositionProvider)
             self._provided = {n: (r.start.line, r.start.column, r.end.line, r.end.column) for n, r in resolved.items()}
         return self._provided[node]

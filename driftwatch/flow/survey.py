@@ -26,6 +26,9 @@ CONSTRUCTORS = frozenset({"__new__", "__init__", "__post_init__", "setUp", "setu
 MAX_DEPTH = 500
 """How many levels of syntax a file may have: the full parse is native code, which a deeper one would bring down."""
 
+MAX_STRING = 200
+"""Longer text is no name."""
+
 MAX_BRACKETS = 200
 """As for Python itself, but in any text."""
 
@@ -115,9 +118,31 @@ def _walk(node: ast.stmt) -> Iterator[ast.AST]:
         if not level:
             return
         yield from level
-        level = [below for above in level for below in ast.iter_child_nodes(above)]
+        below: list[ast.AST] = []
+        for above in level:
+            for name in _CHILDREN[type(above)]:
+                value = getattr(above, name, None)
+                if type(value) is list:
+                    below += value if None not in value else [each for each in value if each is not None]
+                elif value is not None:
+                    below.append(value)
+        level = below
     if level:
         raise SourceError("it is nested too deeply to be parsed", node.lineno)
+
+
+def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a node that hold nodes which say something; what is no node is plain text or a number."""
+    if issubclass(kind, (ast.Constant, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.MatchSingleton)):
+        return ()
+    plain = {"attr", "ctx", "id", "is_async", "op", "ops", "simple", "tag", "type_comment", "conversion", "kwd_attrs"}
+    names = {"arg", "name", "rest", "str"} if kind.__name__ != "TypeAlias" else set()
+    return tuple(name for name in kind._fields if name not in plain | names)
+
+
+_CHILDREN: dict[type, tuple[str, ...]] = {
+    kind: _fields_of(kind) for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
 
 
 def _looks_deep(text: str) -> bool:
@@ -133,41 +158,29 @@ def _looks_deep(text: str) -> bool:
 
 
 def _look(node: ast.stmt, piece: Piece) -> None:
-    mentions, binds = piece.mentions, piece.binds
+    mentions, binds, attributes, strings = piece.mentions, piece.binds, piece.attributes, piece.strings
     for child in _walk(node):
-        if isinstance(child, ast.Name):
-            mentions.add(child.id)
-            if not isinstance(child.ctx, ast.Load):
-                binds.add(child.id)
-        elif isinstance(child, ast.Attribute):
-            piece.attributes.add(child.attr)
-            _note_written(child, piece)
-        elif isinstance(child, (ast.Subscript, ast.Call)):
-            _note_written(child, piece)
-            piece.changes.update(changed_by(child))
-        elif isinstance(child, ast.Constant):
-            if isinstance(child.value, str) and len(child.value) < 200:
-                piece.strings.add(child.value)
-        elif isinstance(child, ast.Import):
-            for alias in child.names:
-                bound = alias.asname or alias.name.partition(".")[0]
-                binds.add(bound)
-                piece.imports.append(Import(alias.name, None, bound))
-        elif isinstance(child, ast.ImportFrom):
-            for alias in child.names:
-                bound = alias.asname or alias.name
-                binds.add(bound)
-                piece.imports.append(Import(child.module or "", alias.name, bound, child.level))
-        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            binds.add(child.name)
-        elif isinstance(child, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-            if child.name:
-                binds.add(child.name)
-        elif isinstance(child, (ast.Global, ast.Nonlocal)):
-            mentions.update(child.names)
-            binds.update(child.names)
-            piece.writes.update(child.names)
-            piece.globals.update(child.names)
+        kind = type(child)
+        # Most of all nodes are of these few kinds.
+        if kind is ast.Name:
+            name: str = child.id  # type: ignore[attr-defined]
+            mentions.add(name)
+            if type(child.ctx) is not ast.Load:  # type: ignore[attr-defined]
+                binds.add(name)
+        elif kind is ast.Constant:
+            value: object = child.value  # type: ignore[attr-defined]
+            if type(value) is str and len(value) < MAX_STRING:
+                strings.add(value)
+        elif kind is ast.Attribute:
+            attributes.add(child.attr)  # type: ignore[attr-defined]
+            if type(child.ctx) is not ast.Load:  # type: ignore[attr-defined]
+                _note_written(child, piece)
+        elif kind is ast.Call:
+            function = child.func  # type: ignore[attr-defined]
+            if type(function) is ast.Attribute and function.attr in _CHANGING_METHODS:
+                _note_written(child, piece)
+        elif kind in _OTHERS:
+            _note_other(child, piece)
     if piece.changes and isinstance(node, ast.ClassDef):
         piece.changes = {
             name
@@ -176,6 +189,41 @@ def _look(node: ast.stmt, piece: Piece) -> None:
             for child in _walk(statement)
             for name in changed_by(child)
         }
+
+
+_CHANGING_METHODS = FILLING_METHODS | EMPTYING_METHODS
+_OTHERS = frozenset(
+    {
+        ast.Subscript, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef,
+        ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.Global, ast.Nonlocal,
+    }
+)  # fmt: skip
+
+
+def _note_other(child: ast.AST, piece: Piece) -> None:
+    binds = piece.binds
+    if isinstance(child, ast.Subscript):
+        _note_written(child, piece)
+    elif isinstance(child, ast.Import):
+        for alias in child.names:
+            bound = alias.asname or alias.name.partition(".")[0]
+            binds.add(bound)
+            piece.imports.append(Import(alias.name, None, bound))
+    elif isinstance(child, ast.ImportFrom):
+        for alias in child.names:
+            bound = alias.asname or alias.name
+            binds.add(bound)
+            piece.imports.append(Import(child.module or "", alias.name, bound, child.level))
+    elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        binds.add(child.name)
+    elif isinstance(child, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+        if child.name:
+            binds.add(child.name)
+    elif isinstance(child, (ast.Global, ast.Nonlocal)):
+        piece.mentions.update(child.names)
+        binds.update(child.names)
+        piece.writes.update(child.names)
+        piece.globals.update(child.names)
 
 
 def changed_by(node: ast.AST) -> tuple[str, ...]:
@@ -190,8 +238,10 @@ def changed_by(node: ast.AST) -> tuple[str, ...]:
     return (owner.id,) if isinstance(owner, ast.Name) else ()
 
 
-def _note_written(node: ast.Attribute | ast.Subscript | ast.Call, piece: Piece) -> None:
-    """What is written to is the variable at the beginning of the path."""
+def _note_written(node: ast.AST, piece: Piece) -> None:
+    """What is written to is the variable at the beginning of the path; its content may change."""
+    if not isinstance(node, ast.Attribute):
+        piece.changes.update(changed_by(node))
     owner: ast.expr | None = filled(node)
     if owner is None and isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
         owner = node.value
