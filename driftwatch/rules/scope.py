@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.releases import ReleaseSet
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.model import Ref
 
@@ -26,11 +26,7 @@ def is_module_only(history: History, module: str, name: str) -> bool:
 
 def may_have_more(history: History, module: str) -> ReleaseSet:
     """The releases in which a module has names that cannot be listed."""
-    result = EMPTY
-    for epoch in history.of(Ref(module, "")):
-        if epoch.symbol.open:
-            result |= epoch.releases
-    return result
+    return history.is_open(Ref(module, ""))
 
 
 def known_names(history: History, module: str) -> Iterator[str]:

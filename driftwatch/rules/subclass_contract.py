@@ -60,14 +60,21 @@ def _abstract_methods(use: SubclassUse, history: History, release: ReleaseSet) -
     """The methods that a subclass of the base must define, in one release."""
     if not is_abstract(history, use.base, release):
         return set()
-    order, _ = history.lineage(use.base, release)
+    order, closed = history.lineage(use.base, release)
+    if not closed:
+        return set()  # a base that is not known may define them
     decided: dict[str, bool] = {}
+    demanded: set[str] = set()
     for cls in order:
+        # Only a class that is abstract itself makes a demand of the mark on its methods.
+        demands = is_abstract(history, cls, release)
         for name in history.members(cls):
             for epoch in history.of(cls.member(name)):
                 if release <= epoch.releases:
                     decided.setdefault(name, epoch.symbol.abstract)
-    return {name for name, abstract in decided.items() if abstract}
+                    if demands and epoch.symbol.abstract:
+                        demanded.add(name)
+    return {name for name in demanded if decided[name]}
 
 
 def _misfits(use: SubclassUse, history: History) -> Iterator[Verdict]:
