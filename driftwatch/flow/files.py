@@ -54,22 +54,27 @@ class Files:
         word = re.compile(rb"\b" + re.escape(first) + rb"\b")
         if not top:
             return [path for path, data in self._with([first]) if word.search(data)]
-        dotted = re.compile(rb"\b" + re.escape(first) + rb"[\w.]*\.\s*" + re.escape(last) + rb"\b")
+        # A pattern that begins with plain text is searched for many times faster than one that begins with a boundary.
+        top_word = re.escape(first) + rb"(?<!\w" + re.escape(first) + rb")"
+        end = re.escape(last)
+        dotted = re.compile(top_word + rb"[\w.]*\.\s*" + end + rb"\b")
         listed = re.compile(
-            rb"\bfrom\s+"
-            + re.escape(first)
-            + rb"[\w.]*\s+import\s+(?:\([^)]*?|[^\n(]*?)(?:\b"
-            + re.escape(last)
-            + rb"\b|\*)"
+            rb"from(?<!\wfrom)\s+" + top_word + rb"[\w.]*\s+import\s+(?:\([^)]*?|[^\n(]*?)(?:\b" + end + rb"\b|\*)"
         )
-        alias = re.compile(
-            rb"\bimport\s[^\n]*\b" + re.escape(first) + rb"[\w.]*\s+as\b|['\"]" + re.escape(first) + rb"[\w.]*['\"]"
+        aliases = (
+            re.compile(rb"import(?<!\wimport)\s[^\n]*\b" + re.escape(first) + rb"[\w.]*\s+as\b"),
+            re.compile(re.escape(first) + rb"(?<=['\"]" + re.escape(first) + rb")[\w.]*['\"]"),
         )
-        part = re.compile(rb"\.\s*" + re.escape(last) + rb"\b|['\"]\.?" + re.escape(last) + rb"\b")
+        parts = (
+            re.compile(end + rb"(?<=[.'\"]" + end + rb")\b"),
+            re.compile(rb"\.\s+" + end + rb"\b"),
+        )
         return [
             path
             for path, data in self._with([first, last])
-            if dotted.search(data) or listed.search(data) or (alias.search(data) and part.search(data))
+            if dotted.search(data)
+            or listed.search(data)
+            or (any(p.search(data) for p in aliases) and any(p.search(data) for p in parts))
         ]
 
     def _with(self, words: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
@@ -281,7 +286,9 @@ def _import_patterns(tail: str, names: Collection[str]) -> tuple[re.Pattern[byte
 
 
 def _stem(path: str) -> str:
-    stem = path[: -len(PurePosixPath(path).suffix)] if PurePosixPath(path).suffix else path
+    name = path.rpartition("/")[2]
+    dot = name.rfind(".")
+    stem = path[: dot - len(name)] if 0 < dot < len(name) - 1 else path
     return stem.removesuffix("/__init__")
 
 
