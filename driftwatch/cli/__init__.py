@@ -7,15 +7,23 @@ that ``--help`` and ``--version`` answer at once.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
 from driftwatch.cli.program import execute
 
 
+COLLECT_AFTER = 2_000_000
+"""After how many new objects Python looks for cycles. A command is short, and makes millions of objects without any."""
+
+
 def main() -> None:
     """The console script."""
-    sys.exit(execute(sys.argv[1:], os.environ))
+    gc.set_threshold(COLLECT_AFTER)
+    status = execute(sys.argv[1:], os.environ)
+    gc.freeze()  # What is left goes with the process: Python need not look through it first.
+    sys.exit(status)
 
 
 __all__ = ["main"]
