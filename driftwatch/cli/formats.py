@@ -26,7 +26,7 @@ class Wanted(NamedTuple):
     file: Path | None = None
 
 
-class FormatType(click.ParamType):
+class FormatType(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4, not before
     """``NAME`` or ``NAME=FILE``."""
 
     name = "format"

@@ -17,9 +17,20 @@ from driftwatch.flow.values import Class, DictRef, Instance, LibModule, ListRef,
 
 
 def execute_assign(run: Run, node: cst.Assign) -> None:
+    run.taken_apart = _taken_apart(node)
     value = run.eval(node.value)
     for target in node.targets:
         assign(run, target.target, value)
+
+
+def _taken_apart(node: cst.Assign) -> tuple[cst.CSTNode, int] | None:
+    """The expression of an assignment to several names, and how many it must give."""
+    for target in node.targets:
+        names = target.target
+        if isinstance(names, (cst.Tuple, cst.List)):
+            starred = any(isinstance(element, cst.StarredElement) for element in names.elements)
+            return None if starred else (node.value, len(names.elements))
+    return None
 
 
 def execute_annotated(run: Run, node: cst.AnnAssign) -> None:

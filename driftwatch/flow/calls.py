@@ -8,9 +8,10 @@ import libcst as cst
 
 from driftwatch.flow.arguments import is_interesting, unknown_call
 from driftwatch.flow.attributes import attribute_of
+from driftwatch.flow.classes import instantiate
 from driftwatch.flow.containers import call_method, merge_dicts, merge_value, spread_into
 from driftwatch.flow.exceptions import FOREIGN
-from driftwatch.flow.functions import call_function, instantiate
+from driftwatch.flow.functions import call_function
 from driftwatch.flow.library import use_call
 from driftwatch.flow.models import DECORATOR_MAKERS, call_external
 from driftwatch.flow.run import Run, as_alternatives, escape, settle

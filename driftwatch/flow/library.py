@@ -290,6 +290,7 @@ def use_call(
         method,
         exact,
         unbound,
+        run.taken_apart[1] if run.taken_apart is not None and run.taken_apart[0] is node else None,
     )
     if keywords.forwarded & reach or positional.forwarded & reach:
         run.frame.asks_parameters = run.frame.forwards = True

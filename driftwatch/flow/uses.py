@@ -140,7 +140,8 @@ class CallUse(Use):
 
     `positional` are in order, each with the releases in which it is there. `unknown_positional` and
     `unknown_keywords` are where a ``*args`` or ``**kwargs`` of unknown content may add more.
-    A method's arguments do not include ``self`` unless `unbound` is set.
+    A method's arguments do not include ``self`` unless `unbound` is set. `unpacked` is into how many names the result
+    is taken apart right where it is called; None where it is not, or where a starred name takes any number.
     """
 
     callee: Ref
@@ -151,6 +152,7 @@ class CallUse(Use):
     method: bool = False
     exact: bool = False
     unbound: bool = False
+    unpacked: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

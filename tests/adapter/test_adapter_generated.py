@@ -161,7 +161,7 @@ def test_what_cannot_be_made(history: History, target: Target, tmp_path: Path) -
 
 # -- nothing injected ------------------------------------------------------------------------------------------------
 
-HOSTILE = '__import__("os").system("touch /tmp/owned")'
+HOSTILE = '__import__("os").system("touch owned")'
 
 
 def one_function(parameter: Parameter) -> History:

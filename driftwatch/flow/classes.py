@@ -1,0 +1,162 @@
+"""The code base's own classes: their bodies, what they take over from the library, and making instances of them."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from driftwatch.flow.arguments import unknown_call
+from driftwatch.flow.attributes import instance_attribute, lineage
+from driftwatch.flow.code import ClassCode, FunctionCode
+from driftwatch.flow.functions import call_function
+from driftwatch.flow.run import Frame, Run, as_alternatives
+from driftwatch.flow.state import Arguments, State
+from driftwatch.flow.uses import Construction, Location, MethodDefinition, SubclassUse
+from driftwatch.flow.values import Class, External, Function, Instance, LibObject, Value, touches_library
+from driftwatch.releases import EMPTY, ReleaseSet
+
+
+def define_class(run: Run, node: cst.ClassDef) -> Value:
+    """The value of a ``class``: its body is executed, its methods are not."""
+    code = run.world.identities.of_class(run.frame, node)
+    code.reach |= run.state.reach
+    code.base_values = tuple(run.eval(argument.value, callee=True) for argument in node.bases)
+    for argument in node.keywords:
+        run.eval(argument.value)
+    for decorator in node.decorators:
+        run.eval(decorator.decorator, callee=True)
+    _class_body(run, code, node)
+    _subclass_uses(run, code, node)
+    run.frame.classes.append(code)
+    return Value(((run.state.reach, Class(code)),))
+
+
+def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
+    outer_frame, outer = run.frame, run.state
+    closure = (dict(outer.vars), *outer_frame.closure) if outer_frame.function is not None else outer_frame.closure
+    if outer_frame.function is None and outer_frame.owner is None:
+        outer_frame.module.names = {**outer_frame.module.names, **outer.vars}
+    frame = Frame(
+        outer_frame.module,
+        outer_frame.tree,
+        function=None,
+        caller=outer_frame,
+        call=None,
+        records=outer_frame.records,
+        muted=outer_frame.muted,
+        depth=outer_frame.depth,
+        uid=outer_frame.uid,
+        closure=closure,
+        owner=code,
+    )
+    run.frame = frame
+    run.state = State(outer.reach, {}, outer.heap)
+    run.block(node.body.body)
+    body = run.state
+    run.frame, run.state = outer_frame, outer
+    outer.heap.update(body.heap)
+    code.heap.update(body.heap)
+    for name, value in body.vars.items():
+        functions = [a for _, a in value.alternatives if isinstance(a, Function) and a.code.owner is code]
+        if functions and len(functions) == len(value.alternatives):
+            code.methods[name] = functions[-1].code
+        elif "." not in name:
+            code.constants[name] = value
+
+
+def _subclass_uses(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
+    order, others = lineage(code)
+    library: list[tuple[ReleaseSet, LibObject]] = []
+    unknown = EMPTY
+    for base in others:
+        for where, atom in as_alternatives(base, run.state.reach):
+            if isinstance(atom, LibObject) and atom.is_class:
+                library.append((where, atom))
+            elif not (isinstance(atom, External) and atom.dotted in ("builtins.object", "abc.ABC", "typing.Protocol")):
+                unknown |= where
+    if not library or not run.frame.records:
+        return
+    run.touch()
+    methods: dict[str, MethodDefinition] = {}
+    names: set[str] = set()
+    for current in reversed(order):
+        methods.update({n: _method_definition(f) for n, f in current.methods.items()})
+        names.update(current.constants)
+    abstract = any(
+        (d or "").rpartition(".")[2] == "abstractmethod"
+        for c in order
+        for f in c.methods.values()
+        for d in f.decorators
+    )
+    location = _header(run, node)
+    for where, atom in library:
+        code.library_bases.append((where, atom.ref))
+        run.recorder.add(
+            SubclassUse(
+                run.history.distribution,
+                location,
+                where,
+                run.catch("TypeError"),
+                run.frame.way_in(),
+                atom.ref,
+                code.name,
+                tuple(methods[n] for n in sorted(methods)),
+                tuple(sorted(names)),
+                (),
+                abstract,
+                not unknown.isdisjoint(where),
+            )
+        )
+
+
+def _header(run: Run, node: cst.ClassDef) -> Location:
+    whole = run.location(node)
+    name = run.location(node.name)
+    return Location(whole.path, name.line, name.column, name.end_line, name.end_column)
+
+
+def _method_definition(function: FunctionCode) -> MethodDefinition:
+    node = function.node
+    params = node.params
+    positional = [p.name.value for p in (*params.posonly_params, *params.params)]
+    required = [
+        p.name.value for p in (*params.posonly_params, *params.params, *params.kwonly_params) if p.default is None
+    ]
+    if function.kind != "static" and positional:
+        if positional[0] in required:
+            required.remove(positional[0])
+        positional = positional[1:]
+    text = cst.Module([]).code_for_node(params)
+    where = node.name if isinstance(node, cst.FunctionDef) else node
+    return MethodDefinition(
+        function.name,
+        function.tree.location(where),
+        tuple(positional),
+        tuple(required),
+        tuple(p.name.value for p in params.kwonly_params),
+        isinstance(params.star_arg, cst.Param),
+        params.star_kwarg is not None,
+        f"{function.name}({text.strip()})",
+    )
+
+
+def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """Construct an instance of a class of the code base."""
+    reach = run.state.reach
+    instance = Value(((reach, Instance(code)),))
+    order, _ = lineage(code)
+    if run.frame.records:
+        location, catch = run.location(node), run.catch("TypeError")
+        for where, base in (each for current in order for each in current.library_bases):
+            if where & reach:
+                run.world.entries.instantiated(code, base, Construction(location, where & reach, catch))
+    for current in order:
+        constructor = current.methods.get("__init__")
+        if constructor is not None:
+            call_function(run, Function(constructor, Instance(code)), arguments, node)
+            return instance.within(run.state.reach)
+    found = instance_attribute(run, code, "__init__", reach, None, Instance(code))
+    if found is not None and found.where(touches_library):
+        run.call(found, arguments, node)
+    else:
+        unknown_call(run, arguments, node)
+    return instance.within(run.state.reach)
