@@ -13,7 +13,6 @@ import sys
 
 from driftwatch.cli.program import execute
 
-
 COLLECT_AFTER = 2_000_000
 """After how many new objects Python looks for cycles. A command is short, and makes millions of objects without any."""
 
