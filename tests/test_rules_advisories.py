@@ -305,3 +305,54 @@ def test_vllm_before_and_after_its_pull_request_45917(release: str, expected: li
         if f.location.path.endswith("vllm/distributed/device_communicators/flashinfer_all_reduce.py")
     ]
     assert sorted(found) == sorted(expected)
+
+
+# -- what a call gives -----------------------------------------------------------------------------------------------
+
+TUPLE = """\
+import inspect
+
+import flashinfer.comm as comm
+
+HAS = "create_metadata" in inspect.signature(comm.trtllm_create_ipc_workspace_for_all_reduce_fusion).parameters
+
+
+def make(n, flag, **rest):
+    keywords = {{}}
+    if HAS:
+        keywords["create_metadata"] = True
+    {} comm.trtllm_create_ipc_workspace_for_all_reduce_fusion(0, n, 128, 64{})
+    return result
+"""
+OLD, PLAIN, WITH = "workspace-without-metadata", "workspace-without-asked-metadata", "workspace-with-metadata"
+ALONE_WITH, SYMMETRIC = "workspace-with-metadata-alone", "workspace-in-symmetric-memory"
+BEFORE, FIVE, SIX = "0.2.7.post1 to 0.4.1", "0.5.0 to 0.5.3", "0.6.0 to 0.7.4"
+
+
+@pytest.mark.parametrize(
+    ("target", "arguments", "expected"),
+    [
+        ("handles, result =", "", {}),
+        ("handles, result, more =", "", {OLD: BEFORE, PLAIN: "0.5.0 to 0.7.4"}),
+        ("handles, result, more =", ", create_metadata=False", {PLAIN: "0.5.0 to 0.7.4"}),
+        ("handles, result, more =", ", **keywords", {OLD: BEFORE}),
+        ("handles, result =", ", **keywords", {WITH: FIVE, ALONE_WITH: SIX}),
+        ("[handles, result] =", ", create_metadata=True", {WITH: FIVE, ALONE_WITH: SIX}),
+        ("a, b, result =", ", create_metadata=True, use_symm_dev_mem=True", {SYMMETRIC: SIX}),
+        ("a, b, c, result =", ", create_metadata=True, use_symm_dev_mem=True", {}),
+        # What takes any number, what is kept whole, and what is not known.
+        ("handles, *result =", "", {}),
+        ("result =", ", create_metadata=True", {}),
+        ("handles, result =", ", create_metadata=flag", {}),
+        ("handles, result =", ", **rest", {}),
+    ],
+)
+def test_how_many_values_a_workspace_is(tmp_path: Path, target: str, arguments: str, expected: dict[str, str]) -> None:
+    assert names(tmp_path, TUPLE.format(target, arguments)) == expected
+
+
+def test_a_number_of_values_is_checked_in_the_data() -> None:
+    assert read(advisory=[{**ENTRY, "returns": 2}]).advisories[0].returns == 2
+    for wrong in (1, True, "2"):
+        with pytest.raises(ConfigError, match="returns must be a number of values"):
+            read(advisory=[{**ENTRY, "returns": wrong}])

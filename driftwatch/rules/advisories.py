@@ -5,7 +5,8 @@ is a `ConfigError` that names the entry.
 
 An ``[[advisory]]`` is behaviour that drifts under an unchanged signature: a symbol, releases, what to say, evidence,
 and conditions over the call. All of its ``[[advisory.when]]`` must hold; each names a parameter and holds when any of
-what it lists does: ``omitted``, ``passed``, ``none``, ``equals``, ``differs``, ``by-position``, and ``unless``. An
+what it lists does: ``omitted``, ``passed``, ``none``, ``equals``, ``differs``, ``by-position``, and ``unless``. With
+``returns``, how many values the call then gives, it is about calls whose result is taken apart into another number. An
 ``[[import-failure]]`` is what importing a module may raise other than ImportError.
 """
 
@@ -53,7 +54,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Advisory:
-    """Behaviour that drifts under an unchanged signature. All conditions must hold; none means every call."""
+    """Behaviour that drifts under an unchanged signature. All conditions must hold; none means every call.
+
+    `returns` is how many values the call then gives, where the advisory is about taking apart another number.
+    """
 
     id: str
     symbol: Ref
@@ -63,6 +67,7 @@ class Advisory:
     severity: Severity
     evidence: tuple[str, ...]
     conditions: tuple[Condition, ...] = ()
+    returns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +119,13 @@ def knowledge(data: Mapping[str, Any], timeline: Timeline, where: str) -> Knowle
 def _advisory(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Advisory:
     name = _text(entry, "id", where)
     where = f"{where}: {name}"
-    _keys(entry, ("id", "symbol", "releases", "message", "hint", "severity", "evidence", "when"), where)
+    _keys(entry, ("id", "symbol", "releases", "message", "hint", "severity", "evidence", "when", "returns"), where)
     severity = _text(entry, "severity", where)
     if severity not in {each.value for each in Severity}:
         raise ConfigError(f"{where}: severity {severity!r} is none of error, warning, note")
+    returns = entry.get("returns")
+    if returns is not None and (type(returns) is not int or returns < 2):
+        raise ConfigError(f"{where}: returns must be a number of values, 2 or more")
     return Advisory(
         id=name,
         symbol=Ref.parse(_text(entry, "symbol", where)),
@@ -127,6 +135,7 @@ def _advisory(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Advis
         severity=Severity(severity),
         evidence=_evidence(entry, where),
         conditions=tuple(_condition(each, where) for each in _tables(entry, "when", where)),
+        returns=returns,
     )
 
 

@@ -23,9 +23,13 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
     for advisory in context.knowledge.advisories:
         if use.callee.qualname.rpartition(".")[2] != advisory.symbol.qualname.rpartition(".")[2]:
             continue
+        if advisory.returns is not None and use.unpacked in (None, advisory.returns):
+            continue
         reach = use.releases & advisory.releases & _same(context.history, use.callee, advisory.symbol)
         holds = EMPTY
         for part in context.parts(use) if reach else ():
+            if advisory.returns is not None and part.bound.problems:
+                continue  # it gives nothing at all
             here = part.releases & reach
             for condition in advisory.conditions:
                 here = _holds(condition, use, part, here)
