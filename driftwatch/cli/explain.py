@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 import click
 
+from driftwatch.cli.options import format_option
 from driftwatch.cli.output import emit
 from driftwatch.errors import UsageError
 
@@ -19,14 +20,17 @@ Examples:
   driftwatch explain DW101      one rule, with examples""",
 )
 @click.argument("code", required=False)
-def explain_command(code: str | None) -> None:
+@format_option("text", "markdown")
+def explain_command(code: str | None, output_format: str) -> None:
     """Explain a rule: why it is there, what it finds, what to do. CODE is a rule's code or name."""
+    from driftwatch.report import rule_markdown
     from driftwatch.report.rule_page import render, render_index
     from driftwatch.report.styled import look
     from driftwatch.rules import RULES, rule
 
+    as_markdown = output_format == "markdown"
     if code is None:
-        emit(render_index(RULES, look(sys.stdout)))
+        emit(rule_markdown.index(RULES) if as_markdown else render_index(RULES, look(sys.stdout)))
         return
     found = rule(code)
     if found is None:
@@ -36,4 +40,4 @@ def explain_command(code: str | None) -> None:
         if near:
             hint = f"did you mean {names[near[0]].code} ({names[near[0]].name})?"
         raise UsageError(f"there is no rule {code!r}", hint)
-    emit(render(found, look(sys.stdout)))
+    emit(rule_markdown.render(found) if as_markdown else render(found, look(sys.stdout)))
