@@ -138,6 +138,10 @@ def test_on_a_pull_request_only_what_is_new_is_told(
     assert [line.partition("::")[2][:29] for line in result.out.splitlines() if line.startswith("::error")] == [
         "error file=studio.py,line=18,"
     ]
+    # Code scanning is given everything: what its file lacked would count as mended.
+    sarif = json.loads((Path(runner["RUNNER_TEMP"]) / "driftwatch.sarif").read_text())
+    assert [r["ruleId"] for r in sarif["runs"][0]["results"]] == ["DW101", "DW201", "DW201"]
+    assert "❌ 1 error" in (tmp_path / "summary.md").read_text()
 
 
 def test_a_base_that_cannot_be_had_is_an_error(clone: Path, runner: dict[str, str]) -> None:

@@ -40,6 +40,9 @@ def test_version() -> None:
         "snapshot verify",
         "doctor",
         "explain",
+        "baseline write",
+        "config",
+        "watch",
     ],
 )
 def test_help_has_examples(command: str) -> None:
