@@ -182,6 +182,8 @@ def instance_attribute(
             run.state.adopt(current.heap)
             value = current.attributes[name].within(where)
             found = value if found is None else join(found, value)
+    if found is not None and (name in code.module.set_outside or name in run.frame.module.set_outside):
+        return join(found, Value(((where, UNKNOWN),)))
     if found is not None:
         return _assigned(run, order, name, found, where)
     for current in order:

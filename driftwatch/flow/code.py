@@ -57,6 +57,12 @@ class ModuleCode:
         """The lines of the file."""
         return self._content[0]
 
+    @cached_property
+    def set_outside(self) -> frozenset[str]:
+        """Attributes that the file assigns on something else than ``self``: whose they are, nobody can tell."""
+        pieces = self.survey.pieces if self.survey is not None else ()
+        return frozenset(name for piece in pieces for name in piece.outside)
+
     @property
     def survey(self) -> Survey | None:
         """The first look at the file; None where this Python is too old for its syntax."""

@@ -70,6 +70,8 @@ class Piece:
     writes: set[str] = field(default_factory=set)
     changes: set[str] = field(default_factory=set)
     globals: set[str] = field(default_factory=set)
+    outside: set[str] = field(default_factory=set)
+    """Attributes that are assigned on something else than ``self``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,8 @@ def _note_written(node: ast.AST, piece: Piece) -> None:
     owner: ast.expr | None = filled(node)
     if owner is None and isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
         owner = node.value
+        if not (isinstance(owner, ast.Name) and owner.id in ("self", "cls")):
+            piece.outside.add(node.attr)
     while isinstance(owner, (ast.Attribute, ast.Subscript)):
         owner = owner.value
     if isinstance(owner, ast.Name):

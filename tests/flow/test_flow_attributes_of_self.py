@@ -74,3 +74,31 @@ def test_what_a_local_variable_carried_there(tmp_path: Path, stores: str, privat
 
 def test_what_a_block_carried_there(tmp_path: Path) -> None:
     assert waxed(tmp_path, BLOCKS) == [18, 19]
+
+
+SET_OUTSIDE = """\
+import kiln
+
+
+class Potter:
+    def __init__(self):
+        self.ready = None
+
+    def finish(self):
+        if self.ready is None:
+            return None
+        return kiln.open_shelf("wood").wax()
+
+
+def prepare(potters):
+    for potter in potters:
+        potter.ready = len(potters)
+"""
+
+
+def test_an_attribute_that_is_set_from_outside_may_be_anything(tmp_path: Path) -> None:
+    assert waxed(tmp_path, SET_OUTSIDE) == [11]
+
+
+def test_an_attribute_that_nobody_sets_stays_what_it_was(tmp_path: Path) -> None:
+    assert waxed(tmp_path, SET_OUTSIDE.replace("potter.ready = ", "ready = ")) == []
