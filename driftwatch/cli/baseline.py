@@ -25,7 +25,7 @@ def baseline_command() -> None:
     "write",
     epilog=f"""\b
 Examples:
-  driftwatch baseline write                          {DEFAULT}, or the file that is configured
+  driftwatch baseline write                      {DEFAULT}, or the configured file
   driftwatch baseline write -o known.json src tests
 
 \b
