@@ -24,6 +24,16 @@ _own_cache = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden with what the code prints now")
+    parser.addoption("--on-request", action="store_true", help="also run the tests that take minutes each")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--on-request"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("on_request") is not None]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.get_closest_marker("on_request") is None]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -75,7 +75,7 @@ def test_whole_graph_without_recompiles(op: Any) -> None:
     assert counter.frame_count == 2
 
 
-@pytest.mark.slow
+@pytest.mark.on_request
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, of its own modules
 def test_inductor(op: Any) -> None:
     def layer(x: Any, residual: Any, weight: Any) -> Any:

@@ -70,7 +70,7 @@ def test_it_runs_where_signatures_turn(history: History, adapter_file: Path, tmp
     run_on(TURNS, history, adapter_file, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.on_request
 def test_it_runs_on_every_release(history: History, adapter_file: Path, tmp_path: Path) -> None:
     later = history.timeline.versions_of(history.timeline.matching(">=0.6.0"))
     assert len(later) >= 39

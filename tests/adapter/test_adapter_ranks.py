@@ -86,7 +86,7 @@ def test_rounds(world: int, size: int, rounds: int, adapter_file: Path, tmp_path
     assert max(groups) <= 2 + (world // size if size != world else 0), "process groups pile up"
 
 
-@pytest.mark.slow
+@pytest.mark.on_request
 @pytest.mark.parametrize(("world", "seed"), [(2, 2), (2, 3), (4, 4)])
 def test_many_more_rounds(world: int, seed: int, adapter_file: Path, tmp_path: Path) -> None:
     seen, codes = run(tmp_path, adapter_file, world=world, size=world, rounds=330, seed=seed, limit=900)
