@@ -28,7 +28,11 @@ def analyse(
     cache: Path | None = None,
     progress: Callable[..., object] | None = None,
 ) -> Analysis:
-    """Analyse a code base against each library. `cache` is the folder of what driftwatch keeps between runs."""
+    """Analyse a code base against each library. `cache` is the folder of what driftwatch keeps between runs.
+
+    The result is the same for any number of `jobs`, and so far the time is, too: what is known of one file depends on
+    the files that it imports and on those that import it, and most that matter hang together in this way.
+    """
     contents = Contents(root, files)
     if cache is None:
         return _analysed(contents, histories, progress)
