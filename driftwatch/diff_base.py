@@ -159,11 +159,14 @@ def _renamed(root: Path, commit: GitCommit) -> dict[str, str]:
 def _request_for(request: ScanRequest, base: Base) -> ScanRequest | None:
     """The same request, of the base; None where the base has none of its paths."""
     here = (request.base or Path.cwd()).resolve()
+    at = base.mirrored(here)
+    at.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
     for path in request.paths:
         there = base.mirrored(_real(here / path))
         if there.exists():
-            paths.append(there if path.is_absolute() else path)
+            # As it was written, where that leads there too: reports name folders as they were given.
+            paths.append(path if not path.is_absolute() and (at / path).exists() else there)
     # A named file that was called something else is looked for under that name.
     paths += [
         base.copy / old
@@ -172,8 +175,6 @@ def _request_for(request: ScanRequest, base: Base) -> ScanRequest | None:
     ]
     if not paths:
         return None
-    at = base.mirrored(here)
-    at.mkdir(parents=True, exist_ok=True)
     baseline = request.baseline
     if baseline is not None:
         baseline = _there(base, Path.cwd() / baseline)

@@ -19,7 +19,7 @@ from packaging.version import Version
 
 from driftwatch import ranges
 from driftwatch.config import Config
-from driftwatch.errors import InputError
+from driftwatch.errors import InputError, UsageError
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.news import Hits, NewRelease, News
@@ -183,18 +183,32 @@ def _hits(history: History, release: NewRelease, code: CodeBase, result: ScanRes
     timeline = history.timeline
     now, before = timeline.set_of([release.version]), timeline.set_of([release.previous])
     findings = [f for f in result.findings if f.releases & now]
-    declared = ranges.choose(
-        history.distribution, timeline, configured=code.config.against, folder=_folder(code.paths[0])
-    )
+    requirement, allowed = _requirement(history, code, now)
     return Hits(
         name=code.name,
         findings=tuple(sorted((_only(f, now) for f in findings if not f.releases & before), key=_worst_first)),
         already=sum(f.severity is Severity.ERROR for f in findings if f.releases & before),
-        requirement=declared.source if declared.declared else None,
-        allowed=not declared.declared or bool(declared.releases & now),
+        requirement=requirement,
+        allowed=allowed,
         source=result.sources.lines,
         timeline=timeline,
     )
+
+
+def _requirement(history: History, code: CodeBase, now: ReleaseSet) -> tuple[str | None, bool]:
+    """What the code base asks for, for a person, and whether that lets the new release in."""
+    try:
+        found = ranges.choose(
+            history.distribution,
+            history.timeline,
+            configured=code.config.against,
+            configured_in=code.config.path.name if code.config.path is not None else "the configuration",
+            folder=_folder(code.paths[0]),
+        )
+    except UsageError as error:
+        # It asks for releases that nobody knows, so surely not for this one.
+        return error.message, False
+    return (found.source if found.declared else None), not found.declared or bool(found.releases & now)
 
 
 def _only(finding: Finding, now: ReleaseSet) -> Finding:

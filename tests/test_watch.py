@@ -293,6 +293,13 @@ def test_an_index_that_does_not_answer(engine: Path) -> None:
     assert recorded(engine) == ("1.0",)
 
 
+def test_a_code_base_that_asks_for_what_nobody_knows(engine: Path, index: FakeIndex) -> None:
+    (engine / "pyproject.toml").write_text(CONFIGURATION.replace("watch =", 'against = "kiln==9.9"\nwatch ='))
+    result = look(engine, index)
+    assert result.status == 1
+    assert "| no: release 9.9 of kiln is not known |" in result.out
+
+
 def test_a_code_base_that_is_not_there(engine: Path, index: FakeIndex) -> None:
     result = look(engine, index, "--code", "nowhere")
     assert result.status == 2
