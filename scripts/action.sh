@@ -44,10 +44,15 @@ if [ -n "${DRIFTWATCH_FAIL_ON:-}" ]; then
 fi
 base=${DRIFTWATCH_DIFF_BASE:-}
 if [ -n "$base" ]; then
-    # A checkout of one commit does not have the base; it is one commit more.
-    if ! git rev-parse --verify --quiet --end-of-options "$base^{commit}" >/dev/null; then
-        git fetch --quiet --no-tags --depth=1 origin -- "$base" ||
+    # A checkout of one commit does not have the base; it is one commit more. Where it may not be fetched, the commit
+    # that GitHub checks out for a pull request is a merge whose first parent is the base.
+    if ! git rev-parse --verify --quiet --end-of-options "$base^{commit}" >/dev/null &&
+        ! git fetch --quiet --no-tags --depth=1 origin -- "$base"; then
+        if [[ ${GITHUB_REF:-} == refs/pull/*/merge ]] && git rev-parse --verify --quiet 'HEAD^2^{commit}' >/dev/null; then
+            base=HEAD^1
+        else
             echo "::error::the base of this change cannot be fetched; give actions/checkout 'fetch-depth: 0'"
+        fi
     fi
 fi
 

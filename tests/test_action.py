@@ -144,6 +144,28 @@ def test_on_a_pull_request_only_what_is_new_is_told(
     assert "❌ 1 error" in (tmp_path / "summary.md").read_text()
 
 
+def test_a_base_that_may_not_be_fetched_is_the_first_parent_of_the_merge(
+    clone: Path, runner: dict[str, str], tmp_path: Path
+) -> None:
+    """A private repository, and a checkout that keeps no credentials."""
+    git(clone, "switch", "--quiet", "--create", "change")
+    (clone / "studio.py").write_text((clone / "studio.py").read_text() + MORE)
+    commit(clone)
+    git(clone, "switch", "--quiet", "main")
+    git(clone, "merge", "--quiet", "--no-ff", "--message", "merge", "change")
+    git(tmp_path, "clone", "--quiet", "--depth=2", f"file://{clone}", "shallow")
+    git(tmp_path / "shallow", "remote", "set-url", "origin", f"file://{tmp_path / 'gone'}")
+    own = {**runner, "DRIFTWATCH_DIFF_BASE": "0" * 40, "GITHUB_REF": "refs/pull/7/merge"}
+    result = script("action.sh", cwd=tmp_path / "shallow", environment=own)
+    assert result.status == 1, result
+    assert next(line for line in result.out.splitlines() if line.startswith("::error")).startswith(
+        "::error file=studio.py,line=18,"
+    )
+    assert result.out.count("::error") == 1
+    own["GITHUB_REF"] = "refs/heads/main"
+    assert script("action.sh", cwd=tmp_path / "shallow", environment=own).status == 2
+
+
 def test_a_base_that_cannot_be_had_is_an_error(clone: Path, runner: dict[str, str]) -> None:
     result = script("action.sh", cwd=clone, environment={**runner, "DRIFTWATCH_DIFF_BASE": "0" * 40})
     assert result.status == 2
