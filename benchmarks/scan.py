@@ -111,11 +111,15 @@ def _beside_others(folder: Path, part: Path | None, runs: int) -> None:
     checker = shutil.which("ty") or shutil.which("ty", path=str(Path(sys.executable).parent))
     if checker is None:
         print("  ty is not installed: nothing to compare with")
-    elif part is not None:
-        # It finds the code base's own modules below the folder that it is told is the project.
-        project = folder if part.is_relative_to(folder) else part
-        programs["ty check"] = [checker, "check", "--exit-zero", "--project", str(project), str(part)]
     with tempfile.TemporaryDirectory() as cache:
+        if checker is not None and part is not None:
+            # It finds the code base's own modules below the folder that it is told is the project, whose own settings
+            # may ask for an environment that is not here.
+            settings = Path(cache, "ty.toml")
+            settings.touch()
+            project = folder if part.is_relative_to(folder) else part
+            options = ["--exit-zero", "--config-file", str(settings), "--python", sys.prefix, "--project", str(project)]
+            programs["ty check"] = [checker, "check", *options, str(part)]
         environment = {**os.environ, "DRIFTWATCH_CACHE_DIR": cache}
         for command in programs.values():
             _run(command, environment)  # the files are in the machine's own cache from here on, and in driftwatch's
