@@ -166,6 +166,12 @@ class Files:
         pattern = rb"^(?:async[ \t]+def|def|class)[ \t]+" + re.escape(encoded) + rb"\b"
         return True if re.search(pattern, data, re.MULTILINE) else None
 
+    def may_import(self, module: ModuleCode, name: str) -> bool:
+        """Whether a file seems to have an import of this name; it is not parsed for it."""
+        data = self.read(module.path)
+        encoded = name.encode("utf-8", "surrogateescape")
+        return data is not None and encoded in data and encoded in _WORD.findall(_imports(data))
+
     def failed(self, module: ModuleCode, error: SourceError) -> None:
         """A module turned out not to be parseable."""
         self._diagnose(module.path, error.line, error.message)

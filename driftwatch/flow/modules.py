@@ -195,7 +195,7 @@ class Modules:
         defines = self.files.defines(module, name)
         if defines is not None:
             return Value(((where, Lazy(module, name)),)) if defines else unknown(where)
-        survey = module.survey
+        survey = module.survey if self.files.may_import(module, name) else None
         for piece in survey.pieces if survey is not None else ():
             for item in piece.imports:
                 if item.bound == name and item.name is not None and not item.module.startswith("__"):
