@@ -36,7 +36,9 @@ known for.""",
 @click.argument("inputs", nargs=-1, metavar="[PATH]...")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Where to write it; '-' prints it.")
 @click.option("--against", multiple=True, metavar="SPEC", help="The releases to check; may be given several times.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; default: one per processor.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="At most so many processes; this version uses one."
+)
 @config_option
 def write_command(
     inputs: tuple[str, ...],

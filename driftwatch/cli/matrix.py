@@ -39,7 +39,9 @@ the exit status, which is 0, or 2 for a usage, configuration or input error.""",
 @click.option("--against", multiple=True, metavar="SPEC", help="The releases to check; default: all known.")
 @formats_option(FORMATS)
 @output_option
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; default: one per processor.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="At most so many processes; this version uses one."
+)
 @config_option
 def matrix_command(
     inputs: tuple[str, ...],

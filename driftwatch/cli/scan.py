@@ -59,7 +59,9 @@ Exit status: 0 nothing to report, 1 findings, 2 usage, configuration or input er
 @click.option(
     "--fail-on", type=click.Choice(["error", "warning", "never"]), help="What makes the exit status 1; default: error."
 )
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; default: one per processor.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="At most so many processes; this version uses one."
+)
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of analysed files.")
 @click.option("--unresolved", is_flag=True, help="List the places whose meaning could not be followed.")
 @config_option

@@ -49,7 +49,9 @@ configuration or input error, or a release that could not be read.""",
 @formats_option(FORMATS)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @output_option
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; default: one per processor.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="At most so many processes; this version uses one."
+)
 @target_option
 @config_option
 def watch_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how click works
