@@ -182,9 +182,10 @@ def instance_attribute(
             run.state.adopt(current.heap)
             value = current.attributes[name].within(where)
             found = value if found is None else join(found, value)
-    if found is not None and (name in code.module.set_outside or name in run.frame.module.set_outside):
-        return join(found, Value(((where, UNKNOWN),)))
     if found is not None:
+        for module in dict.fromkeys((code.module, run.frame.module)):
+            if name in module.set_outside:
+                found = join(found, _set_outside(module.set_outside[name], where))
         return _assigned(run, order, name, found, where)
     for current in order:
         if name in current.methods:
@@ -199,6 +200,13 @@ def instance_attribute(
             run.state.adopt(current.heap)
             return current.constants[name].within(where)
     return _of_library_base(run, others, name, where, instance=True)
+
+
+def _set_outside(constants: tuple[object, ...] | None, where: ReleaseSet) -> Value:
+    """What an attribute may be that is assigned on an object nobody can tell."""
+    known = constants if constants is not None else (...,)
+    plain = (bool, int, float, str, type(None))
+    return value_of((where, Const(value) if isinstance(value, plain) else UNKNOWN) for value in known)
 
 
 def _assigned(run: Run, order: list[ClassCode], name: str, value: Value, where: ReleaseSet) -> Value:

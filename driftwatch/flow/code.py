@@ -58,10 +58,18 @@ class ModuleCode:
         return self._content[0]
 
     @cached_property
-    def set_outside(self) -> frozenset[str]:
-        """Attributes that the file assigns on something else than ``self``: whose they are, nobody can tell."""
-        pieces = self.survey.pieces if self.survey is not None else ()
-        return frozenset(name for piece in pieces for name in piece.outside)
+    def set_outside(self) -> dict[str, tuple[object, ...] | None]:
+        """Attributes that the file assigns on something else than ``self``: whose they are, nobody can tell.
+
+        With each the constants it is assigned; None where it may be anything.
+        """
+        found: dict[str, tuple[object, ...] | None] = {}
+        for piece in self.survey.pieces if self.survey is not None else ():
+            for name, times in piece.outside.items():
+                constants = tuple(piece.outside_constants.get(name, ()))
+                before = found.get(name, ())
+                found[name] = None if before is None or len(constants) != times else (*before, *constants)
+        return found
 
     @property
     def survey(self) -> Survey | None:

@@ -70,8 +70,10 @@ class Piece:
     writes: set[str] = field(default_factory=set)
     changes: set[str] = field(default_factory=set)
     globals: set[str] = field(default_factory=set)
-    outside: set[str] = field(default_factory=set)
-    """Attributes that are assigned on something else than ``self``."""
+    outside: dict[str, int] = field(default_factory=dict)
+    """Attributes that are assigned on something else than ``self``, and how often."""
+    outside_constants: dict[str, list[object]] = field(default_factory=dict)
+    """The constants among what they are assigned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,8 @@ def _look(node: ast.stmt, piece: Piece) -> None:
             attributes.add(child.attr)  # type: ignore[attr-defined]
             if type(child.ctx) is not ast.Load:  # type: ignore[attr-defined]
                 _note_written(child, piece)
+        elif kind is ast.Assign:
+            _note_constant(child, piece)  # type: ignore[arg-type]
         elif kind is ast.Call:
             function = child.func  # type: ignore[attr-defined]
             if type(function) is ast.Attribute and function.attr in _CHANGING_METHODS:
@@ -248,11 +252,19 @@ def _note_written(node: ast.AST, piece: Piece) -> None:
     if owner is None and isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
         owner = node.value
         if not (isinstance(owner, ast.Name) and owner.id in ("self", "cls")):
-            piece.outside.add(node.attr)
+            piece.outside[node.attr] = piece.outside.get(node.attr, 0) + 1
     while isinstance(owner, (ast.Attribute, ast.Subscript)):
         owner = owner.value
     if isinstance(owner, ast.Name):
         piece.writes.add(owner.id)
+
+
+def _note_constant(node: ast.Assign, piece: Piece) -> None:
+    target = node.targets[0]
+    if len(node.targets) != 1 or not isinstance(target, ast.Attribute) or not isinstance(node.value, ast.Constant):
+        return
+    if not (isinstance(target.value, ast.Name) and target.value.id in ("self", "cls")):
+        piece.outside_constants.setdefault(target.attr, []).append(node.value.value)
 
 
 def filled(node: ast.AST) -> ast.expr | None:
