@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from driftwatch.findings import Severity
-from driftwatch.rules import rule
 from driftwatch.scan import ScanRequest, Watched, scan
 from driftwatch.snapshot.history import History
 from tests.differential.compare import Comparison
@@ -23,8 +22,6 @@ from tests.differential.truth import truth
 
 CASES = Path(__file__).with_name("cases")
 NAMES = sorted(path.stem for path in CASES.glob("*.py") if path.stem != "wrapper")
-CONTRACTS = pytest.mark.xfail(rule("DW302") is None, reason="no rule looks at subclasses yet", strict=True)
-PARAMETERS = [pytest.param(n, marks=CONTRACTS if n == "subclass_lacking_methods" else ()) for n in NAMES]
 SILENT = {"capability_flag", "import_guarded", "subclass_complete", "second_try_without_it"}
 """Cases in which nothing is wrong in a release that has the names they use."""
 
@@ -54,13 +51,13 @@ def test_there_are_cases() -> None:
     assert len(NAMES) >= 21
 
 
-@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_agrees_with_execution_in_every_release(comparison: Comparison, name: str) -> None:
     found = list(comparison.of([program(name)]))
     assert not found, "\n".join(map(str, found))
 
 
-@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_errors_are_exactly_the_lines_that_break(comparison: Comparison, name: str, tmp_path: Path) -> None:
     """The whole scan: lines and releases. Where the file cannot be imported, nothing but the import was run."""
     case = program(name)

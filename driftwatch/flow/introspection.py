@@ -9,7 +9,7 @@ import libcst as cst
 from driftwatch.flow.arguments import argument, asks
 from driftwatch.flow.attributes import attribute_of
 from driftwatch.flow.conditions import presence
-from driftwatch.flow.library import class_member, instance_member, lookup, module_member
+from driftwatch.flow.library import class_member, instance_member, lookup, module_member, signatures_of
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import Arguments
 from driftwatch.flow.uses import ProbeUse
@@ -218,16 +218,8 @@ def _probe(run: Run, atom: LibObject | LibMethod, where: ReleaseSet, node: cst.C
         )
     found: list[Alternative] = []
     left = where
-    if isinstance(atom, LibMethod):
-        epochs = [e for _, e in run.history.member_epochs(atom.cls, atom.name, where)]
-    else:
-        epochs = list(run.history.of(ref))
-    for epoch in epochs:
-        here = epoch.releases & left
-        if not here:
-            continue
+    for here, signature in signatures_of(run, atom, ref, where):
         left -= here
-        signature = epoch.symbol.signature
         found.append((here, UNKNOWN if signature is None else SignatureOf(parameter_map(signature))))
     found.append((left, UNKNOWN))
     return found

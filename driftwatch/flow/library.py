@@ -7,6 +7,7 @@ not have becomes the exception that Python would raise.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 
 import libcst as cst
@@ -31,7 +32,7 @@ from driftwatch.flow.values import (
 )
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.history import Epoch, Lookup
-from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
+from driftwatch.snapshot.model import Ref, Signature, Symbol, SymbolKind
 
 # -- what is where -----------------------------------------------------------------------------------------------------
 
@@ -332,21 +333,27 @@ def constant_of(atom: Atom) -> Constant:
     return UnknownArgument.UNKNOWN
 
 
+def signatures_of(run: Run, callee: Atom, ref: Ref, where: ReleaseSet) -> Iterator[tuple[ReleaseSet, Signature | None]]:
+    """The signatures that a function or method of the library has in these releases, each release once."""
+    if isinstance(callee, LibMethod):
+        epochs = [epoch for _, epoch in run.history.member_epochs(callee.cls, callee.name, where)]
+    else:
+        epochs = list(run.history.of(ref))
+    left = where
+    for epoch in epochs:
+        here = epoch.releases & left
+        if here:
+            left -= here
+            yield here, epoch.symbol.signature
+
+
 def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet) -> Value:
     if isinstance(callee, LibObject) and callee.is_class:
         return Value(((reach, LibInstance(ref, exact=True)),))
     found: list[Alternative] = []
     left = reach
-    if isinstance(callee, LibMethod):
-        epochs = [epoch for _, epoch in run.history.member_epochs(callee.cls, callee.name, reach)]
-    else:
-        epochs = list(run.history.of(ref))
-    for epoch in epochs:
-        here = epoch.releases & left
-        if not here:
-            continue
+    for here, signature in signatures_of(run, callee, ref, reach):
         left -= here
-        signature = epoch.symbol.signature
         if signature is not None and signature.returns_ref is not None:
             found.append((here, LibInstance(signature.returns_ref)))
         else:
