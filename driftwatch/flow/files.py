@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.contents import Contents
+from driftwatch.flow.outline import definitions
 from driftwatch.flow.source import SourceError, decode
 from driftwatch.flow.survey import Import, Survey, survey
 from driftwatch.flow.uses import Diagnostic
@@ -165,6 +166,11 @@ class Files:
             return False
         pattern = rb"^(?:async[ \t]+def|def|class)[ \t]+" + re.escape(encoded) + rb"\b"
         return True if re.search(pattern, data, re.MULTILINE) else None
+
+    def definitions(self, module: ModuleCode, name: str) -> Iterator[bytes]:
+        """The text of each top-level definition of this name, or more than that; the file is not parsed for it."""
+        data = self.read(module.path)
+        return definitions(data, name) if data is not None else iter(())
 
     def may_import(self, module: ModuleCode, name: str) -> bool:
         """Whether a file seems to have an import of this name; it is not parsed for it."""

@@ -29,6 +29,7 @@ SHORT = 30
 """Lines up to which a function is short."""
 
 _BUILDS_ARGUMENTS = re.compile(r"return \{|return dict\(|kwargs\b")
+_BUILDS_ARGUMENTS_BYTES = re.compile(_BUILDS_ARGUMENTS.pattern.encode())
 
 
 class Modules:
@@ -137,6 +138,10 @@ class Modules:
         """Whether a function that was passed over may build keyword arguments, or know something of the library."""
         if not any(self.files.holds(atom.code, word) for word in (self._top, "kwargs", "return {", "return dict(")):
             return False
+        knows = self.files.holds(atom.code, self._top)
+        if not knows and not any(map(_BUILDS_ARGUMENTS_BYTES.search, self.files.definitions(atom.code, atom.name))):
+            # The file need not be parsed to know this.
+            return False
         piece = self._selection(atom.code).skipped_definitions.get(atom.name)
         if piece is None or piece.is_class:
             return False
@@ -144,7 +149,7 @@ class Modules:
         if _BUILDS_ARGUMENTS.search(text) or self._top in text:
             return True
         # A short function may call one that asks for the library's version.
-        return piece.last - piece.first < SHORT and self.files.holds(atom.code, self._top)
+        return knows and piece.last - piece.first < SHORT
 
     def look_at(self, atom: Lazy) -> Value | None:
         """Look at a definition that had not been looked at."""

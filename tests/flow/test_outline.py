@@ -1,0 +1,70 @@
+"""Definitions found in text that is not parsed: never less than there is."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import driftwatch
+from driftwatch.flow.outline import definitions
+
+ROOT = Path(driftwatch.__file__).parent
+
+AWKWARD = {
+    "a longer string at the margin": 'def wanted():\n    text = """\nleft = 1\n"""\n    return {"last": text}\nx = 1\n',
+    "both quotes": "def wanted():\n    text = '''\ndef \"\"\"\n'''\n    return {1: text}\n\nx = 2\n",
+    "brackets at the margin": "def wanted(\n    a,\n):\n    return (\n        a\n)\n\n\nx = wanted(1)\n",
+    "comments at the margin": "def wanted():\n    a = 1\n# aside\n    return a\n",
+    "a continued line": "def wanted():\n    return 1 + \\\n2\n\nx = 1\n",
+    "a decorator": "@first\ndef wanted(): return 1\n",
+    "decorators over lines": "@first(\n    1,\n    2,\n)\n@second(1,\n    2)\n\n# aside\n@third\nasync def wanted():\n    pass\n",
+    "a decorator of text": "@first('a'\n       'b'\n       )\ndef wanted(): pass\n",
+    "twice": "def wanted():\n    return 1\n\nif True:\n    pass\n\nclass wanted:\n    x = 2\n",
+    "after another": "def other():\n    return (1)\ndef wanted():\n    return 2\n",
+    "no end of line": "def wanted(): return 3",
+    "carriage returns": "@first\r\ndef wanted():\r\n    return 1\r\n\r\nx = 1\r\n",
+    "form feeds": "x = 1\n\f\ndef wanted():\n    return 1\n\f\ndef other(): pass\n",
+}
+
+
+def parts(text: str) -> dict[str, list[str]]:
+    """What `ast` says the definitions are."""
+    found: dict[str, list[str]] = {}
+    lines = text.split("\n")
+    for node in ast.parse(text).body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            found.setdefault(node.name, []).append("\n".join(lines[first - 1 : node.end_lineno]))
+    return found
+
+
+def check(text: str) -> None:
+    data = text.encode()
+    for name, wanted in parts(text).items():
+        found = list(definitions(data, name))
+        for part in wanted:
+            assert any(part.encode() in each for each in found), f"{part!r} is not in {found!r}"
+
+
+@pytest.mark.parametrize("text", AWKWARD.values(), ids=AWKWARD)
+def test_nothing_of_a_definition_is_left_out(text: str) -> None:
+    assert "wanted" in parts(text)
+    check(text)
+
+
+def test_nothing_is_left_out_in_this_package() -> None:
+    for path in ROOT.rglob("*.py"):
+        check(path.read_text())
+
+
+def test_it_ends_where_the_next_statement_begins() -> None:
+    data = b"x = 1\n\ndef wanted():\n    return {}\n\ny = kwargs\n"
+    assert list(definitions(data, "wanted")) == [b"def wanted():\n    return {}\n\n"]
+
+
+def test_a_name_that_is_not_defined_at_the_margin() -> None:
+    assert (
+        list(definitions(b"class A:\n    def wanted(self): pass\nwanted2 = 1\ndef wanted2(): pass\n", "wanted")) == []
+    )
