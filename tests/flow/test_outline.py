@@ -19,7 +19,9 @@ AWKWARD = {
     "comments at the margin": "def wanted():\n    a = 1\n# aside\n    return a\n",
     "a continued line": "def wanted():\n    return 1 + \\\n2\n\nx = 1\n",
     "a decorator": "@first\ndef wanted(): return 1\n",
-    "decorators over lines": "@first(\n    1,\n    2,\n)\n@second(1,\n    2)\n\n# aside\n@third\nasync def wanted():\n    pass\n",
+    "decorators over lines": (
+        "@first(\n    1,\n    2,\n)\n@second(1,\n    2)\n\n# aside\n@third\nasync def wanted():\n    pass\n"
+    ),
     "a decorator of text": "@first('a'\n       'b'\n       )\ndef wanted(): pass\n",
     "twice": "def wanted():\n    return 1\n\nif True:\n    pass\n\nclass wanted:\n    x = 2\n",
     "after another": "def other():\n    return (1)\ndef wanted():\n    return 2\n",
