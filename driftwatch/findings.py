@@ -2,7 +2,7 @@
 
 Enters: the verdicts of the rules and, for each target, the checked range. Leaves: findings in their total order, each
 split into the releases in the range and those beyond it. A `Finding` is final but for suppression. Its fingerprint
-names the problem, not the line, so that it survives edits elsewhere in the file.
+names the problem by the code that has it: it survives edits elsewhere in the file, and no other code inherits it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from driftwatch.flow.uses import Catch, Location, Outcome, Step
+from driftwatch.passages import Passages
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline
 
 
@@ -84,27 +85,29 @@ def judge(
     timelines: Mapping[str, Timeline],
     checked: Mapping[str, ReleaseSet],
     severities: Mapping[str, Severity] | None = None,
+    passages: Passages | None = None,
 ) -> tuple[Finding, ...]:
     """The findings that the verdicts come to, in total order: the same verdicts in any order give the same findings.
 
-    `timelines` and `checked` are by distribution. `severities` override a rule's own, by code. What is said more than
-    once of one place and parameter becomes one finding; where a place is reached in several ways, the worst outcome
-    of a release counts.
+    `timelines` and `checked` are by distribution. `severities` override a rule's own, by code; `passages` knows the
+    code. What is said more than once of one place and parameter becomes one finding; where a place is reached in
+    several ways, the worst outcome of a release counts.
     """
     places: dict[tuple[str, ...], dict[Location, list[Verdict]]] = {}
     for verdict in verdicts:
         if verdict.releases:
             places.setdefault(_subject(verdict), {}).setdefault(verdict.location, []).append(verdict)
     findings: list[Finding] = []
+    code = passages or Passages(lambda path: None)
     for group in places.values():
-        for occurrence, location in enumerate(sorted(group)):
-            handlers: Counter[Outcome | None] = Counter()
+        alike: Counter[tuple[str, ...]] = Counter()
+        for location in sorted(group):
             for verdict in _by_outcome(group[location]):
                 dist = verdict.distribution
                 severity = (severities or {}).get(verdict.code, verdict.severity)
-                outcome = verdict.catch.outcome if verdict.catch else None
-                mark = fingerprint(verdict, occurrence, handlers[outcome])
-                handlers[outcome] += 1
+                identity = _identity(verdict, code)
+                mark = _fingerprint(identity, alike[identity])
+                alike[identity] += 1
                 findings.append(_finding(verdict, timelines[dist], checked[dist], severity, mark))
     return tuple(sorted(findings, key=order))
 
@@ -123,13 +126,22 @@ def order(finding: Finding) -> tuple[object, ...]:
     )
 
 
-def fingerprint(verdict: Verdict, occurrence: int, handler: int = 0) -> str:
-    """A stable name: what, where by file and symbol, how it ends, and the how-manieth of its kind there; no lines.
+def _identity(verdict: Verdict, code: Passages) -> tuple[str, ...]:
+    """What a finding is, wherever it stands: its subject, the code it is in, how it ends, and who takes the exception.
 
-    `handler` tells apart the handlers of one file that take the exception of one place with the same outcome.
+    The text of a handler is no part of it, so that one may be edited without its findings becoming others.
     """
-    outcome = verdict.catch.outcome.value if verdict.catch else ""
-    parts = (*_subject(verdict), outcome, str(occurrence), str(handler))
+    passage = code.at(verdict.location)
+    catch = verdict.catch
+    handler = ("", "")
+    if catch is not None and catch.path is not None and catch.line is not None:
+        handler = (catch.path, code.scope(catch.path, catch.line))
+    return (*_subject(verdict), passage.scope, passage.text, catch.outcome.value if catch else "", *handler)
+
+
+def _fingerprint(identity: tuple[str, ...], occurrence: int) -> str:
+    """A stable name. `occurrence` tells apart what is alike in all of its identity, and nothing else."""
+    parts = (*identity, str(occurrence))
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

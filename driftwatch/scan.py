@@ -23,6 +23,7 @@ from driftwatch.findings import Finding, Severity, Verdict, judge
 from driftwatch.flow.project import analyse
 from driftwatch.flow.source import SourceError, decode
 from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, Unresolved
+from driftwatch.passages import Passages
 from driftwatch.pins import installations
 from driftwatch.releases import ReleaseSet, Timeline, union
 from driftwatch.rules import RULES, apply, apply_to_installations
@@ -211,7 +212,7 @@ def scan(request: ScanRequest) -> ScanResult:
     sets = {name: each.releases for name, each in checked.items()}
     sources = Sources(tuple((root.prefix, root.folder) for root in roots))
     sifted = sift(
-        judge(verdicts, timelines, sets, severities),
+        judge(verdicts, timelines, sets, severities, Passages(sources.lines)),
         touched,
         Decisions(
             texts=sources.text,

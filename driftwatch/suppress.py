@@ -27,7 +27,8 @@ from driftwatch.releases import ReleaseSet, Timeline
 
 _DIRECTIVE = re.compile(r"#\s*driftwatch\s*:\s*ignore(?![\w-])\s*(\[[^\]\n]*\]?)?(.*)", re.IGNORECASE)
 _UNTIL = re.compile(r"\buntil\s*=\s*(\S+)")
-BASELINE_SCHEMA = 1
+BASELINE_SCHEMA = 2
+"""In schema 1, what a fingerprint stood for depended on how many findings of its kind were in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,9 +262,14 @@ def read_baseline(path: Path) -> tuple[BaselineEntry, ...]:
         raise InputError(f"the baseline {path} is damaged: it is not JSON", "write it anew") from None
     if not isinstance(data, dict) or not isinstance(data.get("entries"), list):
         raise InputError(f"{path} is not a driftwatch baseline")
-    if data.get("schema") != BASELINE_SCHEMA:
+    schema = data.get("schema")
+    if schema != BASELINE_SCHEMA:
+        earlier = isinstance(schema, int) and schema < BASELINE_SCHEMA
         raise InputError(
-            f"the baseline {path} has schema {data.get('schema')!r}, not {BASELINE_SCHEMA}", "write it anew"
+            f"the baseline {path} has schema {schema!r}, not {BASELINE_SCHEMA}",
+            "an earlier driftwatch wrote it: `driftwatch baseline write` makes it anew, the diff shows what it takes in"
+            if earlier
+            else "write it anew",
         )
     return tuple(_entry(path, item) for item in data["entries"])
 

@@ -63,6 +63,84 @@ def test_an_entry_outlives_edits_and_a_new_call_does_not_hide_behind_it(studio: 
     assert findings(studio, "--baseline", KNOWN) == [("DW102", 20, ["1.0", "1.1", "2.0"])]
 
 
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("\n\ndef more(pot):\n    return kiln.raku(pot)\n", 18),
+        ("\n\nclass Finisher:\n    def finish(self, pot):\n        return kiln.raku(pot)\n", 19),
+    ],
+)
+def test_a_new_call_elsewhere_does_not_take_the_place_of_one_that_is_gone(studio: Path, code: str, line: int) -> None:
+    run("baseline", "write", cwd=studio)
+    without = STUDIO.replace("    return kiln.raku(pot)\n", "    return pot\n")
+    (studio / "studio.py").write_text(without)
+    assert findings(studio, "--baseline", KNOWN) == []
+    (studio / "studio.py").write_text(without + code)
+    assert findings(studio, "--baseline", KNOWN) == [("DW201", line, ["2.0"])]
+
+
+def test_another_call_in_the_same_function_does_not_either(studio: Path) -> None:
+    run("baseline", "write", cwd=studio)
+    other = STUDIO.replace("kiln.fire(pot, **options)", 'kiln.fire(pot, 40, glaze="red")')
+    (studio / "studio.py").write_text(other)
+    assert findings(studio, "--baseline", KNOWN) == [("DW101", 8, ["1.0"])]
+
+
+MOVED = """\
+import kiln
+
+
+def finish(
+    pot,
+):
+    # fired once more
+    return kiln . raku(
+        pot,
+    )
+
+
+def bake(pot):
+    options = {'minutes': 30}
+    options['glaze'] = 'blue'
+    try:
+        return kiln.fire(
+            pot,  # clay
+            **options,
+        )
+    except (Exception,):
+        return None
+"""
+
+
+def test_code_that_moves_or_is_laid_out_anew_stays_known(studio: Path) -> None:
+    run("baseline", "write", cwd=studio)
+    (studio / "studio.py").write_text(MOVED)
+    assert findings(studio) == [("DW201", 8, ["2.0"]), ("DW101", 17, ["1.0"])]
+    assert findings(studio, "--baseline", KNOWN) == []
+
+
+def test_of_calls_that_are_alike_as_many_are_known_as_were_there(studio: Path) -> None:
+    twice = STUDIO.replace("    return kiln.raku", "    kiln.raku(pot)\n    return kiln.raku")
+    (studio / "studio.py").write_text(twice)
+    run("baseline", "write", cwd=studio)
+    assert findings(studio, "--baseline", KNOWN) == []
+    (studio / "studio.py").write_text(twice.replace("    return kiln.raku", "    kiln.raku(pot)\n    return kiln.raku"))
+    assert [(code, releases) for code, _, releases in findings(studio, "--baseline", KNOWN)] == [("DW201", ["2.0"])]
+
+
+def test_a_baseline_of_an_earlier_schema_is_an_input_error(studio: Path) -> None:
+    run("baseline", "write", cwd=studio)
+    old = (studio / KNOWN).read_text().replace('"schema": 2', '"schema": 1')
+    (studio / KNOWN).write_text(old)
+    result = run("scan", "--baseline", KNOWN, cwd=studio)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith(
+        f"error: the baseline {KNOWN} has schema 1, not 2\nhint: an earlier driftwatch wrote it"
+    )
+    assert run("baseline", "write", cwd=studio).status == 0
+    assert run("scan", "--baseline", KNOWN, cwd=studio).status == 0
+
+
 def test_an_old_finding_that_breaks_in_a_new_release_comes_back(studio: Path) -> None:
     run("baseline", "write", cwd=studio)
     new_release(studio, "2.1", "def fire(pot, minutes):\n    return pot\n")

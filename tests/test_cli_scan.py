@@ -85,7 +85,7 @@ def test_baseline(studio: Path) -> None:
         {key: finding[key] for key in ("fingerprint", "code", "path", "symbol", "releases")}
         for finding in report["findings"]
     ]
-    (studio / "baseline.json").write_text(json.dumps({"schema": 1, "entries": entries}))
+    (studio / "baseline.json").write_text(json.dumps({"schema": 2, "entries": entries}))
     result = run("scan", "--baseline", "baseline.json", cwd=studio)
     assert (result.status, result.err) == (0, ""), result
     assert "0 errors" in result.out and "2 suppressed" in result.out

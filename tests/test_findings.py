@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from textwrap import indent
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from driftwatch.findings import RELEASES, Finding, Severity, Verdict, judge
 from driftwatch.flow.uses import UNCAUGHT, Catch, Location, Outcome
+from driftwatch.passages import Passages
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 
 TIMELINE = Timeline(("1", "2", "3", "4"))
@@ -82,6 +84,54 @@ def test_fingerprints_survive_edits_above_and_tell_places_apart() -> None:
     assert first.fingerprint != second.fingerprint
     moved = judged(replace(VERDICT, location=at(105)), replace(VERDICT, location=at(109)))
     assert [f.fingerprint for f in moved] == [first.fingerprint, second.fingerprint]
+
+
+def code_at(lines: dict[str, str]) -> Passages:
+    return Passages(lambda path: lines[path].split("\n"))
+
+
+TWO = "def one(x):\n    lib.f(x=x)\n\n\ndef two(x):\n    lib.f(x=x)\n    lib.f(x=x)\n"
+
+
+def marks(text: str, *lines: int, catch: Catch = UNCAUGHT, column: int = 5) -> list[str]:
+    """The fingerprints of a finding on each of the lines, from a column to the end."""
+    found = [replace(VERDICT, location=Location("app.py", line, column, line, 99), catch=catch) for line in lines]
+    judged = judge(found, {"lib": TIMELINE}, {"lib": ALL}, passages=code_at({"app.py": text}))
+    return [f.fingerprint for f in judged]
+
+
+def test_a_fingerprint_does_not_depend_on_other_findings() -> None:
+    one, two, again = marks(TWO, 2, 6, 7)
+    assert len({one, two, again}) == 3
+    assert marks(TWO, 6) == [two], "the other function's call is none of its business"
+    assert marks(TWO, 6, 7) == [two, again]
+    assert marks(TWO, 7) == [two], "only among what is alike to the letter, the first is the first"
+
+
+def test_a_fingerprint_moves_with_its_code() -> None:
+    swapped = "\n# new\ndef two(x):\n    lib.f(x=x)\n    lib.f(x=x)\n\n\ndef one(x):\n    lib.f(x=x)\n"
+    one, two, again = marks(TWO, 2, 6, 7)
+    assert marks(swapped, 4, 5, 9) == [two, again, one]
+
+
+def test_other_code_has_another_fingerprint() -> None:
+    (before,) = marks(TWO, 2)
+    assert marks(TWO.replace("lib.f(x=x)", "lib.f(x=y)"), 2) != [before]
+    assert marks(TWO.replace("def one", "def won"), 2) != [before]
+    assert marks("class C:\n" + indent(TWO, "    "), 3, column=9) != [before]
+    assert marks(TWO.replace("    lib", "        lib"), 2, column=9) == [before], "what is compared is not the column"
+
+
+def test_handlers_are_told_apart_by_where_they_are_not_by_their_number() -> None:
+    text = (
+        f"{TWO}try:\n    one(1)\nexcept Exception:\n    pass\n\n\n"
+        "def three():\n    try:\n        one(1)\n    except Exception:\n        pass\n"
+    )
+    outside, inside = (Catch(Outcome.SILENT, "app.py", line) for line in (10, 17))
+    (first,), (second,) = marks(text, 2, catch=outside), marks(text, 2, catch=inside)
+    assert first != second
+    edited = text.replace("except Exception:\n        pass", "except (OSError, Exception) as gone:\n        pass")
+    assert marks(edited, 2, catch=inside) == [second]
 
 
 def test_the_range_changes_no_fingerprint() -> None:

@@ -55,7 +55,7 @@ def test_sarif(scanned: tuple[Result, Path], schema: object) -> None:
     valid(schema, log)
     findings = json.loads(text(scanned, "json"))["findings"]
     results = log["runs"][0]["results"]
-    assert [r["partialFingerprints"]["driftwatch/v1"] for r in results] == [f["fingerprint"] for f in findings]
+    assert [r["partialFingerprints"]["driftwatch/v2"] for r in results] == [f["fingerprint"] for f in findings]
     (silent,) = (r for r in results if r["level"] == "error" and r["properties"]["outcome"] == "silent")
     flow = silent["codeFlows"][0]["threadFlows"][0]["locations"]
     assert [step["location"]["physicalLocation"]["region"]["startLine"] for step in flow] == [390, 401, 404]

@@ -91,7 +91,7 @@ def test_every_rule_with_its_help() -> None:
 
 
 def test_a_result_in_full() -> None:
-    found = next(r for r in results() if r["partialFingerprints"]["driftwatch/v1"] == SILENT.fingerprint)
+    found = next(r for r in results() if r["partialFingerprints"]["driftwatch/v2"] == SILENT.fingerprint)
     rules = sample()["runs"][0]["tool"]["driver"]["rules"]
     assert rules[found["ruleIndex"]]["id"] == found["ruleId"] == "DW101"
     assert found["level"] == "error"
@@ -115,7 +115,7 @@ def test_a_result_in_full() -> None:
 
 
 def test_levels_and_fingerprints() -> None:
-    by_print = {r["partialFingerprints"]["driftwatch/v1"]: r["level"] for r in results()}
+    by_print = {r["partialFingerprints"]["driftwatch/v2"]: r["level"] for r in results()}
     assert by_print == {
         SILENT.fingerprint: "error",
         RAISES.fingerprint: "error",
@@ -124,7 +124,7 @@ def test_levels_and_fingerprints() -> None:
         GUARDED.fingerprint: "note",
     }
     hashes = [r["partialFingerprints"]["primaryLocationLineHash"] for r in results()]
-    assert hashes == [f"{r['partialFingerprints']['driftwatch/v1'][:16]}:1" for r in results()]
+    assert hashes == [f"{r['partialFingerprints']['driftwatch/v2'][:16]}:1" for r in results()]
 
 
 def test_what_is_suppressed_opens_no_alert() -> None:

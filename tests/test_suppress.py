@@ -179,7 +179,7 @@ def test_a_baseline_hides_what_it_knows_and_no_new_release(tmp_path: Path) -> No
 
 def test_a_baseline_does_not_hold_notes_and_is_in_order(tmp_path: Path) -> None:
     note = replace(finding(), severity=Severity.NOTE)
-    assert baseline_text([note], {"lib": TIMELINE}) == '{\n  "schema": 1,\n  "entries": []\n}\n'
+    assert baseline_text([note], {"lib": TIMELINE}) == '{\n  "schema": 2,\n  "entries": []\n}\n'
     one, two = finding(path="b.py"), finding(path="a.py")
     text = baseline_text([one, two], {"lib": TIMELINE})
     assert text == baseline_text([two, one], {"lib": TIMELINE})
@@ -199,9 +199,11 @@ def test_an_entry_that_is_gone_is_told() -> None:
     [
         ("{", "is damaged: it is not JSON"),
         ("[]", "is not a driftwatch baseline"),
-        ('{"schema": 9, "entries": []}', "has schema 9, not 1"),
-        ('{"schema": 1, "entries": [{"fingerprint": "x"}]}', "is not an entry"),
-        ('{"schema": 1, "entries": [3]}', "is not an entry"),
+        ('{"schema": 1, "entries": []}', "has schema 1, not 2"),
+        ('{"entries": []}', "has schema None, not 2"),
+        ('{"schema": 9, "entries": []}', "has schema 9, not 2"),
+        ('{"schema": 2, "entries": [{"fingerprint": "x"}]}', "is not an entry"),
+        ('{"schema": 2, "entries": [3]}', "is not an entry"),
     ],
 )
 def test_a_damaged_baseline_is_told(tmp_path: Path, text: str, message: str) -> None:

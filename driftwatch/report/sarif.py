@@ -29,7 +29,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 ROOT = "%SRCROOT%"
 """Stands for the root of the code base, which whoever reads the file knows."""
 
-FINGERPRINT, GITHUB_FINGERPRINT = "driftwatch/v1", "primaryLocationLineHash"
+FINGERPRINT, GITHUB_FINGERPRINT = "driftwatch/v2", "primaryLocationLineHash"
 """The names of a fingerprint. GitHub looks at its own only, and would hash the lines round a place instead."""
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
