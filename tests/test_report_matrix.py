@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import CallUse, ImportUse, Location, NameUse, Outcome, ProbeUse
 from driftwatch.flow.uses import Catch as UseCatch
-from driftwatch.releases import ReleaseSet, Timeline, union
+from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.report import matrix, render
 from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
@@ -151,6 +151,46 @@ def test_the_sample() -> None:
         "",
         summary(SAMPLE),
     ]
+
+
+NARROW = replace(
+    SILENT,
+    code="DW501",
+    name="narrow-import-guard",
+    severity=Severity.WARNING,
+    outcome=None,
+    caught_at=None,
+    parameter=None,
+    releases=CHECKED,
+    beyond=TIMELINE.set_of(["0.5.0"]),
+    fingerprint="5" * 32,
+)
+DEPRECATED = replace(
+    NARROW, code="DW301", name="deprecated", releases=TIMELINE.set_of(["0.7.1"]), beyond=EMPTY, fingerprint="3" * 32
+)
+
+
+def rows_of(*findings: Finding) -> list[tuple[State, ...]]:
+    report = report_of(findings)
+    return [row.states for row in site_rows(report, report.targets[0])]
+
+
+def test_what_the_machine_decides_is_no_caution_about_a_release() -> None:
+    assert rows_of(NARROW) == [(State.WORKS,) * 6]
+    assert rows_of(NARROW, replace(NARROW, code="DW502", name="unsafe-signature-probe")) == [(State.WORKS,) * 6]
+    assert rows_of(NARROW, DEPRECATED) == [(*(State.WORKS,) * 5, State.CAUTION)], "what is about a release is shown"
+    strict = replace(NARROW, severity=Severity.ERROR)
+    assert rows_of(strict) == [(State.WORKS, *(State.BREAKS,) * 5)], "an error is an error, in the picture too"
+
+
+def test_it_is_told_beside_the_picture() -> None:
+    report = report_of((NARROW, replace(NARROW, location=Location("other.py", 1, 1, 1, 9)), DEPRECATED))
+    for page in (matrix.render(report, RenderOptions()), render("html", report, RenderOptions())):
+        assert "ot shown, since the machine decides and not the release: DW501 at 2 places" in page
+    named = replace(report, title="engine")
+    assert "  besides       DW501 at 2 places\n" in matrix.render_many([named, named], Look())
+    assert "not shown, since" not in matrix.render_many([named, named], Look())
+    assert "not shown, since" not in matrix.render(report_of((DEPRECATED,)), RenderOptions())
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])

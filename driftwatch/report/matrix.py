@@ -21,6 +21,7 @@ from driftwatch.report.states import (
     WORDS,
     Row,
     State,
+    beside,
     relabelled,
     runs,
     short_names,
@@ -42,6 +43,7 @@ GLYPHS: dict[State, tuple[str, str]] = {
 }
 """Each state as one character, and the style that helps the eye."""
 
+BESIDE = "not shown, since the machine decides and not the release"
 _LONGEST_NAME, _SHORTEST_NAME = 44, 22
 _CHECKED = "checked"
 
@@ -173,6 +175,10 @@ def _grid(target: TargetReport, heads: Sequence[Row], rows: Sequence[Row], look:
             yield _cells(row, width, first, last, "error" if row.worst >= State.BREAKS else "")
         yield ()
     yield _legend()
+    # In a picture of several code bases each says so for itself.
+    aside = beside(heads) if rows else ""
+    if aside:
+        yield Hanging((Span("  "),), (Span(f"{BESIDE}: {aside}", "dim"),))
 
 
 def _chunks(length: int, room: int | None) -> Iterator[tuple[int, int]]:
@@ -241,4 +247,8 @@ def _in_words(timeline: Timeline, row: Row) -> list[Line | Hanging]:
         return [*lines, (Span("  not used here", "dim"),)]
     works = where(row.states, State.WORKS, State.CAUTION)
     said = Span(ranges(timeline, works)) if works else Span("none", "dim")
-    return [*lines, Hanging((Span(f"  {'works with':<14}", "good"),), (said,))]
+    lines.append(Hanging((Span(f"  {'works with':<14}", "good"),), (said,)))
+    aside = beside([row])
+    if aside:
+        lines.append(Hanging((Span(f"  {'besides':<14}", "dim"),), (Span(aside, "dim"),)))
+    return lines

@@ -3,10 +3,12 @@
 Enters: a report. Leaves: for each site, each symbol and the code base as a whole, the state of every known release.
 The state of the whole agrees with the report's own sets: in the checked range it is broken exactly where an error
 stands. What a comment suppresses is left out, what a baseline suppresses is still true; both as the scan counts them.
+A warning of what the machine decides is no caution about a release: it is told beside the picture.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -16,6 +18,8 @@ from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Location, Outcome
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline
 from driftwatch.report.model import Report, TargetReport
+from driftwatch.report.phrases import count
+from driftwatch.rules import rule
 
 
 class State(IntEnum):
@@ -25,7 +29,7 @@ class State(IntEnum):
     """The code does not get there with this release."""
     WORKS = 1
     CAUTION = 2
-    """It works, and there is a warning."""
+    """It works, and there is a warning about this release."""
     DEGRADED = 3
     """The code knows, and goes without the feature."""
     BREAKS = 4
@@ -189,9 +193,28 @@ def _row(
 ) -> Row:
     states = [State.WORKS if reached.mask >> index & 1 else State.UNREACHED for index in range(len(timeline))]
     for finding in findings:
-        states = list(map(max, states, finding_states(finding, len(timeline))))
+        states = list(map(max, states, _pictured(finding, len(timeline))))
     label = f"{report.shown(location.path)}:{location.line}"
     return Row(label, tuple(states), symbol, location, kind, tuple(findings))
+
+
+def beside(rows: Iterable[Row]) -> str:
+    """What is told beside the picture of these rows: ``DW501 at 3 places, DW502 at 1 place``, or nothing."""
+    found = _all_findings(rows)
+    codes = Counter(finding.code for finding in found if _of_the_machine(finding) and finding.releases)
+    return ", ".join(f"{code} at {count(number, 'place')}" for code, number in sorted(codes.items()))
+
+
+def _pictured(finding: Finding, length: int) -> States:
+    states = finding_states(finding, length)
+    if not _of_the_machine(finding):
+        return states
+    return tuple(State.WORKS if state is State.CAUTION else state for state in states)
+
+
+def _of_the_machine(finding: Finding) -> bool:
+    found = rule(finding.code)
+    return found is not None and found.of_the_machine
 
 
 def finding_states(finding: Finding, length: int) -> States:

@@ -84,6 +84,7 @@ RULE = Rule(
     ),
     hint="Catch Exception round the import alone, and record the reason.",
     check=check,
+    of_the_machine=True,
     bad=(
         Example(
             "1.0 and 1.1 look for a thermometer while they are imported",

@@ -80,6 +80,8 @@ class Rule:
     """A rule. `summary` is one line, `rationale` a paragraph or two, `hint` what to do in general.
 
     `check` is what it says of a use of the library, `check_installation` of a way in which the code base is installed.
+    `of_the_machine` says that where it is run decides whether it happens, and that the releases are only those in which
+    it may: a picture of releases would say next to nothing if it showed that everywhere.
     """
 
     code: str
@@ -92,6 +94,7 @@ class Rule:
     good: tuple[Example, ...]
     check: Callable[[Use, Context], Iterator[Verdict]] = _nothing
     check_installation: Callable[[Installation, Context], Iterator[Verdict]] = _nothing
+    of_the_machine: bool = False
 
 
 @dataclass(frozen=True, slots=True)

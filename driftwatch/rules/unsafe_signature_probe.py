@@ -60,6 +60,7 @@ RULE = Rule(
     ),
     hint="Catch TypeError and ValueError round the probe, and go on as if the signature were unknown.",
     check=check,
+    of_the_machine=True,
     bad=(Example("Nothing takes what it raises", _BARE, (Expected(5, "1.0 to 2.1", None),)),),
     good=(Example("Both are taken", _SAFE),),
 )

@@ -20,13 +20,14 @@ from driftwatch.report.html.findings import badge, cards, links
 from driftwatch.report.html.markup import Child, Markup, breakable, join, tag, ticked
 from driftwatch.report.html.symbols import symbols
 from driftwatch.report.html.tracks import CLASSES, rules, scale, track
-from driftwatch.report.matrix import distributions
+from driftwatch.report.matrix import BESIDE, distributions
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.phrases import count, newer, ranges, requirement
 from driftwatch.report.states import (
     WORDS,
     Row,
     State,
+    beside,
     short_names,
     site_rows,
     symbol_rows,
@@ -245,10 +246,12 @@ def _matrix(reports: Sequence[Report], name: str, number: int) -> Markup:
     legend = [tag("li", badge(state), WORDS[state]) for state in _LEGEND]
     if any(report.target(name).declared for report in reports):
         legend.append(tag("li", tag("u", class_="badge", aria_hidden="true"), "what the code base itself asks for"))
+    aside = beside(site for report in reports for site in site_rows(report, report.target(name)))
     return tag(
         "section",
         tag("h2", "What works where"),
         tag("ul", legend, class_="legend"),
+        tag("p", f"{BESIDE[0].upper()}{BESIDE[1:]}: {aside}.", class_="about") if aside else None,
         tag("div", head, rows, class_="grid"),
         class_="library",
         data_library=number,
