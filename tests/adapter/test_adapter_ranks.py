@@ -9,6 +9,7 @@ import json
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +36,19 @@ def run(
     ranks = []
     for rank in range(world):
         command = [sys.executable, str(PROGRAM), str(given), str(rank)]
-        with (folder / f"stderr{rank}").open("w") as errors:
-            ranks.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True))
-    seen = []
+        # Into files: a pipe that nobody reads yet fills up, and its rank would wait, and the others for that rank.
+        with (folder / f"stdout{rank}").open("w") as out, (folder / f"stderr{rank}").open("w") as errors:
+            ranks.append(subprocess.Popen(command, stdout=out, stderr=errors))
+    deadline = time.monotonic() + limit
     try:
         for rank in ranks:
-            out, _ = rank.communicate(timeout=limit)
-            seen.append([json.loads(line) for line in out.splitlines()])
+            rank.wait(timeout=max(0.0, deadline - time.monotonic()))
     finally:
         for rank in ranks:
             rank.kill()
             rank.wait()
+    written = [(folder / f"stdout{number}").read_text() for number in range(world)]
+    seen = [[json.loads(line) for line in text.splitlines()] for text in written]
     return seen, [rank.returncode for rank in ranks]
 
 
