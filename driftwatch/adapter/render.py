@@ -18,7 +18,7 @@ from driftwatch.adapter.literal import literal, text
 from driftwatch.adapter.policy import Policy
 from driftwatch.errors import InputError
 
-RUNTIME = ("signatures", "installed", "rules", "binding", "runtime")
+RUNTIME = ("signatures", "installed", "rules", "settler", "wrapping", "binding", "runtime")
 """The modules of this folder that stand in every adapter, each after what it imports."""
 OWN_NAMES = ("ADAPTER", "available", "report")
 _HEADER = re.compile(r"# ([a-z-]+): (.*)")

@@ -11,9 +11,10 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from driftwatch.adapter.binding import ADAPTED, MISSING, Binding, Record, bind
+from driftwatch.adapter.binding import ADAPTED, MISSING, Binding, bind
 from driftwatch.adapter.installed import Installed, find_installed
 from driftwatch.adapter.rules import Condition, read_rules, span
+from driftwatch.adapter.settler import Record
 from driftwatch.adapter.signatures import recorded
 
 

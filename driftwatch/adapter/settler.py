@@ -1,0 +1,125 @@
+"""What is known of one function, and what becomes of each single argument that the installed build does not take.
+
+Enters: the recorded signatures and the rules of a function, and the shape of the installed one. Leaves: a `Settler`,
+which lets an argument go or raises the refusal that names it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from driftwatch.adapter.rules import DROP, REFUSE, WARN, Condition, Rule, verdict
+from driftwatch.adapter.signatures import MissingArgument, Shape, UnsupportedArgument
+
+logger = logging.getLogger(__name__)
+
+
+class _Omitted:
+    """The default of a wrapper's parameters: an argument that was not passed."""
+
+    def __repr__(self) -> str:
+        return "<omitted>"
+
+
+OMITTED: Any = _Omitted()
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known of one function: its signature in each release that has it, and the rules.
+
+    `shapes` are in the order of the last release that has each. `reference` is the newest signature: the one by which
+    callers of the adapter pass their arguments. `releases` are all the adapter knows, oldest first.
+    """
+
+    name: str
+    releases: tuple[str, ...]
+    shapes: tuple[tuple[tuple[str, ...], Shape], ...]
+    rules: tuple[Rule, ...]
+
+    @property
+    def reference(self) -> Shape:
+        return self.shapes[-1][1]
+
+    def first(self) -> str | None:
+        """The first release that has the function."""
+        return self._first({release for held, _ in self.shapes for release in held})
+
+    def shape_in(self, release: str | None) -> Shape | None:
+        return next((shape for held, shape in self.shapes if release in held), None)
+
+    def first_with(self, parameter: str) -> str | None:
+        """The first release that takes a parameter."""
+        return self._first({release for held, shape in self.shapes if parameter in shape.names for release in held})
+
+    def _first(self, held: set[str]) -> str | None:
+        return next((release for release in self.releases if release in held), None)
+
+
+class Settler:
+    """Decides about single arguments of one bound function."""
+
+    def __init__(
+        self,
+        record: Record,
+        release: str,
+        shape: Shape,
+        rules: Sequence[Rule],
+        conditions: Mapping[str, Condition],
+    ) -> None:
+        self.record = record
+        self.release = release
+        self.shape = shape
+        self.conditions = conditions
+        self.warned: set[str] = set()
+        self.rules: dict[str, tuple[Rule, ...]] = {}
+        self.unusable: dict[str, tuple[Rule, ...]] = {}
+        """Parameters the build has, with values it cannot use."""
+        for rule in rules:
+            for parameter in rule.parameters:
+                if rule.taken == (parameter in shape.names):
+                    table = self.unusable if rule.taken else self.rules
+                    table[parameter] = (*table.get(parameter, ()), rule)
+
+    def others(self, parameter: str) -> tuple[str, ...]:
+        """The other arguments that the rules of a parameter look at, each once."""
+        rules = self.unusable.get(parameter) or self.rules.get(parameter, ())
+        return tuple(dict.fromkeys(name for rule in rules for name in rule.asked_for()))
+
+    def settle(self, parameter: str, value: Any, others: Mapping[str, Any]) -> None:
+        """Return when the argument may be dropped; raise when not."""
+        action, because = verdict(self.rules.get(parameter, ()), value, _passed(others), self.conditions)
+        if action == REFUSE:
+            raise self.refusal(parameter, value, because)
+        if action == WARN and parameter not in self.warned:
+            self.warned.add(parameter)
+            logger.warning("%s: %s was left out for %s: %s", self.record.name, parameter, self.release, because)
+
+    def check_usable(self, parameter: str, value: Any, others: Mapping[str, Any]) -> None:
+        """Raise when the build has the parameter but cannot use this value."""
+        for rule in self.unusable.get(parameter, ()):
+            if rule.action != DROP and rule.fits(value, _passed(others), self.conditions):
+                raise self.refusal(parameter, value, rule.because)
+
+    def refusal(self, parameter: str, value: Any, because: str) -> UnsupportedArgument:
+        first = self.record.first_with(parameter)
+        return UnsupportedArgument(self.record.name, parameter, value, self.release, first, because)
+
+    def missing(self, given: Mapping[str, Any]) -> MissingArgument:
+        names = [n for n in self.shape.required if given.get(n, OMITTED) is OMITTED]
+        return MissingArgument(f"{self.record.name}: {self.release} requires {', '.join(names)}")
+
+    def surplus(self, positional: Sequence[Any], keywords: Mapping[str, Any]) -> UnsupportedArgument:
+        """The refusal of arguments that neither the reference signature nor the build knows."""
+        for name, value in keywords.items():
+            return self.refusal(name, value, "the installed build does not take it")
+        count = len(self.record.reference.positional)
+        return self.refusal(f"positional argument {count + 1}", positional[0], f"{count} are taken by position")
+
+
+def _passed(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments without those that were not passed."""
+    return {name: value for name, value in arguments.items() if value is not OMITTED}

@@ -1,0 +1,275 @@
+"""Wrappers by themselves: what reaches a function that hides its signature, odd names and kinds, what a call costs."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import random
+import sys
+import threading
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driftwatch.adapter.binding import Binding, bind
+from driftwatch.adapter.installed import Installed
+from driftwatch.adapter.rules import DROP, WARN, Rule
+from driftwatch.adapter.settler import Record
+from driftwatch.adapter.signatures import AdapterError, MissingArgument, UnsupportedArgument, recorded
+from driftwatch.snapshot.history import History
+from driftwatch.targets.target import Target
+
+ROOT = Path(__file__).resolve().parents[2]
+OLD = ("a", "b", "c=", "d=", "e=", "f=", "g=")
+NEW = (*OLD, "h=", "i=")
+RULES = (
+    Rule(("h",), DROP, "the build has no h", equals=(None, 0)),
+    Rule(("i",), DROP, "with c it does so", equals=(True,), given=(("c", True),)),
+    Rule(("i",), WARN, "without c it does otherwise", equals=(True,)),
+)
+
+
+class Hidden:
+    """A function that records how it was called and does not tell its signature."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+
+    __signature__ = 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> str:
+        self.calls.append((args, kwargs))
+        return "done"
+
+
+def bound(
+    target: Callable[..., Any],
+    rows: tuple[tuple[str, ...], ...],
+    rules: tuple[Rule, ...] = (),
+    release: str | None = "1",
+) -> Binding:
+    """A function bound as that of release 1 of as many as there are signatures."""
+    module = types.ModuleType("library")
+    module.f = target  # type: ignore[attr-defined]
+    releases = tuple(str(number) for number in range(1, len(rows) + 1))
+    shapes = tuple(((held,), recorded(row)) for held, row in zip(releases, rows, strict=True))
+    installed = Installed("library", "library", module, release, release, None, {}, ())
+    return bind(Record("f", releases, shapes, rules), installed, {})
+
+
+@pytest.mark.parametrize("release", ["1", None], ids=["snapshot", "common"])
+def test_what_was_passed_and_nothing_else_reaches_a_function_that_hides_its_defaults(release: str | None) -> None:
+    """More sets of arguments than a wrapper learns, each more than once, by position and by name."""
+    target = Hidden()
+    binding = bound(target, (OLD, NEW), RULES, release)
+    assert binding.evidence == ("snapshot" if release else "common")
+    wrapper = binding.function
+    rng = random.Random(7)
+    sets = set()
+    for _ in range(600):
+        values = {name: object() for name in ("a", "b")}
+        values |= {name: rng.choice([None, False, 1, object()]) for name in "cdefg" if rng.random() < 0.5}
+        sets.add(tuple(values))
+        kept = dict(values)
+        order = list(values)
+        if rng.random() < 0.5:
+            values["h"] = rng.choice([None, 0])
+        count = rng.randrange(3)
+        args = [values.pop(name) for name in order[:count]]
+        assert wrapper(*args, **values) == "done"
+        ((got_args, got),) = target.calls
+        target.calls.clear()
+        assert got_args == ()
+        assert got.keys() == kept.keys()
+        assert all(got[name] is value for name, value in kept.items())
+    assert len(sets) == 32
+
+
+def test_it_stays_the_same_function_while_it_learns() -> None:
+    target = Hidden()
+    wrapper = bound(target, (OLD, NEW), RULES).function
+    name, signature = wrapper.__name__, inspect.signature(wrapper)
+    kept_elsewhere = wrapper
+    for number in range(20):
+        wrapper(1, 2, **dict.fromkeys("cdefg"[: number % 6], number))
+    kept_elsewhere(1, b=2)
+    assert target.calls[-1] == ((), {"a": 1, "b": 2})
+    assert (wrapper.__name__, inspect.signature(wrapper)) == (name, signature)
+
+
+def test_it_learns_once_for_each_set_and_stops() -> None:
+    """Otherwise a caller with ever new sets would compile on every call."""
+    wrapper = bound(Hidden(), (OLD, NEW), RULES).function
+    codes = set()
+    for number in range(64):
+        wrapper(1, 2, **{name: 3 for place, name in enumerate("cdefg") if number >> place & 1})
+        codes.add(wrapper.__code__)
+    assert len(codes) == 8
+
+
+def test_threads_that_learn_at_once() -> None:
+    target = Hidden()
+    wrapper = bound(target, (OLD, NEW), RULES).function
+    wrong: list[Any] = []
+    ready = threading.Barrier(8)
+
+    def work(number: int) -> None:
+        names = [name for place, name in enumerate("cde") if number >> place & 1]
+        ready.wait()
+        for turn in range(200):
+            try:
+                wrapper(number, turn, **dict.fromkeys(names, number))
+            except Exception as error:  # noqa: BLE001 - whatever it is
+                wrong.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong
+    seen = {(got["a"], got["b"], tuple(got)[2:]) for _, got in target.calls}
+    wanted = {
+        (number, turn, tuple(name for place, name in enumerate("cde") if number >> place & 1))
+        for number in range(8)
+        for turn in range(200)
+    }
+    assert seen == wanted
+    assert all(value == got["a"] for _, got in target.calls for name, value in got.items() if name in "cde")
+
+
+def test_rules_see_what_was_not_passed_as_absent(caplog: pytest.LogCaptureFixture) -> None:
+    """A rule that asks for None beside an argument is met when that one was not passed."""
+    rules = (Rule(("h",), DROP, "without c", equals=(1,), given=(("c", None),)),)
+    target = Hidden()
+    wrapper = bound(target, (OLD, NEW), rules).function
+    wrapper(1, 2, h=1)
+    wrapper(1, 2, c=None, h=1)
+    assert [got for _, got in target.calls] == [{"a": 1, "b": 2}, {"a": 1, "b": 2, "c": None}]
+    with pytest.raises(UnsupportedArgument, match="h=1 is not supported"):
+        wrapper(1, 2, c=3, h=1)
+    warned = bound(target, (OLD, NEW), RULES).function
+    warned(1, 2, c=True, i=True)
+    assert not caplog.records
+    warned(1, 2, i=True)
+    assert "without c it does otherwise" in caplog.text
+
+
+def test_what_is_refused_names_what_is_missing_or_unknown() -> None:
+    wrapper = bound(Hidden(), (OLD, NEW), RULES).function
+    with pytest.raises(MissingArgument, match="requires a, b"):
+        wrapper(c=1)
+    with pytest.raises(UnsupportedArgument, match="newest=1"):
+        wrapper(1, 2, newest=1)
+    with pytest.raises(UnsupportedArgument, match="positional argument 10"):
+        wrapper(*range(9), object())
+    with pytest.raises(UnsupportedArgument, match=r"h=1 is not supported by library 1 \(first taken in 2\): "):
+        wrapper(1, 2, h=1)
+
+
+class Loud:
+    """A value with operators that must not be used, as those of a tensor on a GPU."""
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("it was compared")
+
+    def __bool__(self) -> bool:
+        raise AssertionError("it was asked for its truth")
+
+    __hash__ = object.__hash__
+
+
+@pytest.mark.parametrize("hide", [True, False])
+def test_no_operator_of_a_value_is_run(hide: bool) -> None:
+    target: Any = Hidden() if hide else lambda a, b, c=None, d=None, e=None, f=None, g=None: "done"
+    wrapper = bound(target, (OLD, NEW), RULES).function
+    for _ in range(3):
+        assert wrapper(*(Loud() for _ in range(7))) == "done"
+        with pytest.raises(UnsupportedArgument, match="h=<Loud>"):
+            wrapper(Loud(), Loud(), h=Loud())
+
+
+ODD = ("_target", "_omitted", "_none", "__x", "_", "o", "none", "locals", "match", "__debug__", "_wrapper", "é", "ﬁ")
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("name", ODD)
+def test_a_parameter_of_any_name(name: str, told: bool) -> None:
+    """Names that our own code, Python or Unicode use for something: the call is right, and nothing raises before it."""
+    target = Hidden()
+    if told:
+        parameters = [
+            inspect.Parameter(
+                n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=1 if n == "c" else inspect.Parameter.empty
+            )
+            for n in ("a", name, "c")
+        ]
+        target.__signature__ = inspect.Signature(parameters)  # type: ignore[assignment]
+    wrapper = bound(target, (("a", name, "c="), ("a", name, "c=", "h="))).function
+    for _ in range(2):
+        wrapper(1, **{name: 2})
+        args, got = target.calls[-1]
+        assert {**dict(zip(("a", name, "c"), args, strict=False)), **got} in (
+            {"a": 1, name: 2},
+            {"a": 1, name: 2, "c": 1},
+        )
+    with pytest.raises(AdapterError):
+        wrapper(1)
+    with pytest.raises(UnsupportedArgument, match="h=3"):
+        wrapper(1, **{name: 2}, h=3)
+
+
+def test_parameters_by_position_alone() -> None:
+    """One that was not passed cannot be stepped over: what comes after it would land in its place."""
+    target = Hidden()
+    wrapper = bound(target, (("a=", "b=", "/", "c="), ("a=", "b=", "c=", "d="))).function
+    wrapper(1, b=2, c=3)
+    wrapper(c=3)
+    assert target.calls == [((1, 2), {"c": 3}), ((), {"c": 3})]
+    with pytest.raises(UnsupportedArgument, match=r"b=2 .*after a"):
+        wrapper(b=2)
+    with pytest.raises(UnsupportedArgument, match=r"a=1 .*passed twice"):
+        wrapper(1, a=1)
+
+
+def test_an_open_signature() -> None:
+    calls = []
+
+    def target(a: int, *more: int, **other: int) -> None:
+        calls.append((a, more, other))
+
+    binding = bound(target, (("a", "*more", "**other"), ("a", "b=")))
+    binding.function(1, b=2)
+    assert calls == [(1, (), {"b": 2})]
+
+
+# -- what it costs ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_call_costs_less_than_filtering_a_dict(
+    history: History, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The benchmark's own cases, with less effort and a bound that a busy machine keeps."""
+    spec = importlib.util.spec_from_file_location("adapter_benchmark", ROOT / "benchmarks" / "adapter.py")
+    assert spec is not None
+    assert spec.loader is not None
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    evidence = set()
+    for case in benchmark.CASES:
+        for name in ("flashinfer", "flashinfer.comm"):
+            monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+        row = benchmark.measure(history, target, *case, number=500, repeat=30)
+        evidence.add(row["evidence"])
+        assert row["same_function"] == (case[0] == history.timeline.versions[-1])
+        assert row["adapter"] < 0.75 * row["by_hand"], row
+    assert evidence == {"live", "snapshot", "common"}
