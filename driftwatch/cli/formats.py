@@ -1,7 +1,7 @@
 """``--format``: several formats in one run, each printed or written to a file of its own.
 
 A format is given as ``NAME`` or ``NAME=FILE``. One without a file is printed, or goes to ``--output``; there can be
-only one of those. Nothing is written before everything is rendered.
+only one of those. Nothing is written before everything is rendered, and no file if not all of them can be.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from driftwatch.cli.output import emit
+from driftwatch.cli.output import check_place, emit, write_all
 from driftwatch.errors import UsageError
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
@@ -65,7 +65,7 @@ def formats_option(names: Sequence[str]) -> Callable[[_Command], _Command]:
 
 
 def settle(wanted: Sequence[Wanted], output: Path | None, default: str) -> tuple[Wanted, ...]:
-    """Each format once with its final place; `UsageError` where two would go to the same one."""
+    """Each format once with its final place; an error where two would go to the same one, or one has nowhere to go."""
     chosen = list(dict.fromkeys(wanted)) or [Wanted(default)]
     printed = [each.name for each in chosen if each.file is None]
     if len(printed) > 1:
@@ -76,15 +76,20 @@ def settle(wanted: Sequence[Wanted], output: Path | None, default: str) -> tuple
     if output is not None and not printed:
         raise UsageError("--output has no format left to write", "every format given has a file of its own")
     settled = tuple(Wanted(each.name, each.file or output) for each in chosen)
-    files = [each.file for each in settled if each.file is not None]
-    for file in files:
-        if files.count(file) > 1:
+    taken: set[Path] = set()
+    for file in (each.file for each in settled if each.file is not None):
+        check_place(file)
+        # A device takes several, one after the other, as a terminal does.
+        if file.resolve() in taken and (file.is_file() or not file.exists()):
             raise UsageError(f"two formats cannot go to one file, {str(file)!r}")
+        taken.add(file.resolve())
     return settled
 
 
 def deliver(settled: Sequence[Wanted], rendered: Sequence[str]) -> None:
-    """Write the files, then print what is to be printed."""
-    pairs = sorted(zip(settled, rendered, strict=True), key=lambda pair: pair[0].file is None)
+    """Write the files, all or none of them, then print what is to be printed."""
+    pairs = list(zip(settled, rendered, strict=True))
+    write_all([(each.file, text) for each, text in pairs if each.file is not None])
     for each, text in pairs:
-        emit(text, each.file)
+        if each.file is None:
+            emit(text)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from driftwatch.errors import InputError
@@ -45,32 +47,90 @@ def _print(text: str) -> None:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that nobody ever sees half of it; a device or a pipe is written to as it is."""
-    data = text.encode("utf-8", "backslashreplace")
+    write_all([(path, text)])
+
+
+def write_all(files: Sequence[tuple[Path, str]]) -> None:
+    """Write files, each whole; where one of them cannot be written, none is.
+
+    All are written under other names beside their places before the first takes its place.
+    """
+    drafts: list[tuple[Path, Path, Path]] = []
+    streams: list[tuple[Path, bytes]] = []
     try:
-        if path.exists() and not path.is_file():
-            # Not resolved: /dev/stdout leads to names that cannot be opened.
-            path.write_bytes(data)
-            return
-        _replace(path.resolve(), data)
+        for path, text in files:
+            data = text.encode("utf-8", "backslashreplace")
+            with _told(path):
+                if path.exists() and not path.is_file() and not path.is_dir():
+                    # Not resolved: /dev/stdout leads to names that cannot be opened.
+                    streams.append((path, data))
+                else:
+                    target = _real(path)
+                    drafts.append((path, target, _draft(target, data)))
+        for path, data in streams:
+            with _told(path):
+                path.write_bytes(data)
+        for path, target, draft in drafts:
+            with _told(path):
+                draft.replace(target)
+    finally:
+        for _, _, draft in drafts:
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
+
+
+def check_place(path: Path) -> None:
+    """`InputError` where a file cannot be written, before any work is done for it."""
+    with _told(path):
+        _mode(_real(path))
+        folder = _real(path).parent
+        if not folder.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+
+
+def _real(path: Path) -> Path:
+    """Where a file is, through links; unlike `Path.resolve`, also where they lead in a circle."""
+    return Path(os.path.realpath(path))
+
+
+def _mode(target: Path) -> int | None:
+    """The mode of the file that is there, if there is one; OSError where none can be."""
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        return target.stat().st_mode & 0o777
+    except FileNotFoundError:
+        return None
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What the system has against a file, as a failure that a person can do something about."""
+    try:
+        yield
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(f"cannot write {str(path)!r}: {reason}") from None
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _draft(target: Path, data: bytes) -> Path:
+    """The file under another name in the same folder."""
     import tempfile
 
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    mode = _mode(target)
+    # The name of the file may be as long as names can be.
+    handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+    draft = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
         # mkstemp makes private files; a report is as readable as any file made here, or as the one it replaces.
-        Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-        Path(name).replace(target)
+        draft.chmod(0o666 & ~_umask() if mode is None else mode)
     except BaseException:
         with contextlib.suppress(OSError):
-            Path(name).unlink()
+            draft.unlink()
         raise
+    return draft
 
 
 def _umask() -> int:
