@@ -31,11 +31,15 @@ if [ ! -x "$command" ]; then
 fi
 
 # -- what was asked for ------------------------------------------------------------------------------------------------
-arguments=()
+# Neither list is ever empty: the bash of macOS takes an empty one for a name that is not set.
+arguments=(scan)
 paths=()
 while IFS= read -r line; do
     if [ -n "$line" ]; then paths+=("$line"); fi
 done <<<"${DRIFTWATCH_PATH:-.}"
+if [ ${#paths[@]} -eq 0 ]; then
+    paths=(.)
+fi
 while IFS= read -r line; do
     if [ -n "$line" ]; then arguments+=(--against "$line"); fi
 done <<<"${DRIFTWATCH_AGAINST:-}"
@@ -60,12 +64,12 @@ fi
 told=(--format github --format "markdown=$summary")
 status=0
 if [ -z "$base" ]; then
-    "$command" scan "${arguments[@]}" "${told[@]}" --format "sarif=$sarif" -- "${paths[@]}" || status=$?
+    "$command" "${arguments[@]}" "${told[@]}" --format "sarif=$sarif" -- "${paths[@]}" || status=$?
 else
-    "$command" scan "${arguments[@]}" "${told[@]}" "--diff-base=$base" -- "${paths[@]}" || status=$?
+    "$command" "${arguments[@]}" "${told[@]}" "--diff-base=$base" -- "${paths[@]}" || status=$?
     # Code scanning compares by itself: what is missing from its file counts as mended.
     if [ "$status" -le 1 ]; then
-        "$command" scan "${arguments[@]}" --fail-on never --format "sarif=$sarif" -- "${paths[@]}" 2>/dev/null
+        "$command" "${arguments[@]}" --fail-on never --format "sarif=$sarif" -- "${paths[@]}" 2>/dev/null
     fi
 fi
 

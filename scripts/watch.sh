@@ -15,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 arguments=(--format "markdown=$folder/body.md" --format "json=$folder/watch.json")
 read -r -a code <<<"${WATCH_CODE:-}"
-for each in "${code[@]}"; do
+for each in ${code[@]+"${code[@]}"}; do
     arguments+=(--code "$each")
 done
 if [ "${WATCH_PRE:-}" = true ]; then

@@ -191,6 +191,11 @@ def test_inputs_are_words_and_never_code(clone: Path, runner: dict[str, str], tm
     assert not list(tmp_path.rglob("pwned"))
 
 
+def test_a_path_of_blank_lines_is_the_working_folder(clone: Path, runner: dict[str, str]) -> None:
+    result = script("action.sh", cwd=clone, environment={**runner, "DRIFTWATCH_PATH": "\n\n"})
+    assert (result.status, result.out.count("::error file=studio.py")) == (1, 2)
+
+
 def test_a_failure_leaves_no_report_of_an_earlier_run(clone: Path, runner: dict[str, str], tmp_path: Path) -> None:
     script("action.sh", cwd=clone, environment=runner)
     (tmp_path / "output").unlink()
