@@ -1,13 +1,11 @@
 """What `driftwatch adapter write` and `driftwatch adapter check` do, as functions that return data.
 
 Enters: a target, its history, and what was asked for. Leaves: the adapter's text, or the reasons why a file is not what
-would be made now. Nothing is printed; a file is written whole or not at all.
+would be made now. Nothing is printed or written.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,13 +27,12 @@ _REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """An adapter that was made: its text, and what it covers."""
+class Made:
+    """An adapter: its text, and what it covers."""
 
     text: str
     library: str
     functions: tuple[str, ...]
-    path: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +48,8 @@ class Checked:
         return not self.reasons
 
 
-def write_adapter(
-    history: History,
-    target: Target,
-    path: Path | None = None,
-    *,
-    against: str = ALL,
-    functions: Sequence[str] = (),
-) -> Written:
-    """Make the adapter of a target for the releases a specifier selects, and write it when a path is given."""
+def make_adapter(history: History, target: Target, *, against: str = ALL, functions: Sequence[str] = ()) -> Made:
+    """The adapter of a target for the releases that a specifier selects."""
     if target.data is None or not (target.data / "policy.toml").is_file():
         raise UsageError(
             f"no policy says what an adapter for {target.distribution} may do",
@@ -72,9 +62,7 @@ def write_adapter(
     names = tuple(dict.fromkeys(functions)) or tuple(plan["functions"])
     options = {"against": against, "functions": ", ".join(names) if functions else ALL}
     text = render(plan, policy, names, options)
-    if path is not None:
-        _write_whole(path, text)
-    return Written(text, f"{plan['distribution']} {timeline.describe(releases)}", names, path)
+    return Made(text, f"{plan['distribution']} {timeline.describe(releases)}", names)
 
 
 def check_adapter(history: History, target: Target, path: Path) -> Checked:
@@ -93,7 +81,10 @@ def check_adapter(history: History, target: Target, path: Path) -> Checked:
         reasons.append("it was edited after it was made, or damaged")
     asked = old.get("functions", ALL)
     functions = () if asked == ALL else tuple(name.strip() for name in asked.split(","))
-    made = write_adapter(history, target, against=old.get("against", ALL), functions=functions)
+    try:
+        made = make_adapter(history, target, against=old.get("against", ALL), functions=functions)
+    except UsageError as error:
+        return Checked(path, (*reasons, f"what it was made for cannot be made now: {error.message}"), edited)
     new, _ = read_header(made.text)
     for key, reason in _REASONS.items():
         if old.get(key) != new[key]:
@@ -101,20 +92,3 @@ def check_adapter(history: History, target: Target, path: Path) -> Checked:
     if not reasons and made.text != file:
         reasons.append("the form in which adapters are written changed")
     return Checked(path, tuple(reasons), edited)
-
-
-def _write_whole(path: Path, text: str) -> None:
-    folder = path.resolve().parent
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.", suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
-            Path(name).chmod(0o644)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None

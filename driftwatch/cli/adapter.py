@@ -35,14 +35,13 @@ def write_command(
     config_file: Path | None,
 ) -> None:
     """Write the adapter. The same releases, policy and driftwatch give the same bytes."""
-    from driftwatch.adapter.write import ALL, write_adapter
+    from driftwatch.adapter.write import ALL, make_adapter
 
     target = one_target(configuration(config_file), target_name)
     names = [name.strip() for name in (functions or "").split(",") if name.strip()]
-    made = write_adapter(history_of(target), target, output, against=_specifier(against, ALL), functions=names)
-    if output is None:
-        emit(made.text)
-    else:
+    made = make_adapter(history_of(target), target, against=_specifier(against, ALL), functions=names)
+    emit(made.text, output)
+    if output is not None:
         say(f"{output}: {len(made.functions)} functions of {made.library}")
 
 

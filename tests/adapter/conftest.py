@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.adapter.write import write_adapter
+from driftwatch.adapter.write import make_adapter
 from driftwatch.snapshot import store
 from driftwatch.snapshot.history import History
 from driftwatch.targets.target import Target, choose, shipped_targets
@@ -25,5 +25,5 @@ def history(target: Target) -> History:
 @pytest.fixture(scope="session")
 def adapter_file(history: History, target: Target, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("adapter") / "fi_adapter.py"
-    write_adapter(history, target, path)
+    path.write_text(make_adapter(history, target).text, encoding="utf-8")
     return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,8 @@ def test_a_part(tmp_path: Path) -> None:
         ("write", "--against", "newest"),
         ("write", "--functions", "nothing"),
         ("write", "--colour"),
+        ("write", "-o", "."),
+        ("write", "-o", "no/such/folder/fi.py"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(arguments: tuple[str, ...], tmp_path: Path) -> None:
@@ -51,6 +54,20 @@ def test_what_is_wrong_is_said_in_one_line(arguments: tuple[str, ...], tmp_path:
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+def test_a_device_is_written_to_and_a_link_is_followed(tmp_path: Path, adapter_file: Path) -> None:
+    """Neither is replaced: for root, a regular file in the place of /dev/null would be the end of the machine."""
+    os.mkfifo(tmp_path / "pipe")
+    command = [sys.executable, "-m", "driftwatch", "adapter", "write", "-o", "pipe"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) as process:
+        assert (tmp_path / "pipe").read_bytes() == adapter_file.read_bytes()
+    assert process.returncode == 0
+    assert (tmp_path / "pipe").is_fifo()
+    (tmp_path / "link.py").symlink_to("engine.py")
+    assert driftwatch("write", "-o", "link.py", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "link.py").is_symlink()
+    assert (tmp_path / "engine.py").read_bytes() == adapter_file.read_bytes()
 
 
 @pytest.mark.slow
