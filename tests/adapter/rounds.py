@@ -25,6 +25,14 @@ from driftwatch.snapshot import store
 from driftwatch.targets.target import shipped_targets
 from tests.adapter.simulated import Build, RaisingFinder, Workspace, uninstall
 
+JUNK: tuple[dict[str, Any], ...] = (
+    {"hidden_dim": None},
+    {"max_token_num": "many"},
+    {"timeout": "soon"},
+    {"dtype": None},
+    {"fused": object()},
+    {"backend": []},
+)
 ERRORS = (ImportError, AssertionError, AttributeError, RuntimeError, TypeError)
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
@@ -42,6 +50,7 @@ def draw(rng: random.Random, size: int, world: int, number: int) -> dict[str, An
     """A round: a kind of trouble, the rank it befalls, a release, and sizes."""
     releases = ["0.2.7.post1", "0.4.1", "0.5.3", "0.6.0", "0.6.9", "0.6.10", "0.6.12", "0.6.15", "0.7.4"]
     troubles = ["none", "none", "none", "build", "import", "early", "late", "require", "off", "hardware", "request"]
+    troubles += ["junk", "look"]
     release = rng.choice(releases)
     trouble = troubles[number % len(troubles)]
     if trouble in ("early", "late"):
@@ -104,7 +113,9 @@ def main() -> None:
         fa.install(adapter)
         if finder:
             sys.meta_path.remove(finder)
-        capability = (8, 0) if trouble == "hardware" and me else (10, 0)
+        capability: Any = (8, 0) if trouble == "hardware" and me else (10, 0)
+        if trouble == "look" and me:
+            capability = "no pair of numbers"
         fa.probe_machine = lambda capability=capability: fa.Machine(
             cuda=True, capability=capability, device=place, free_memory=1 << 40, node="here"
         )
@@ -120,9 +131,11 @@ def main() -> None:
         seen: dict[str, Any] = {"round": number, "plan": plan, "mode": mode}
         started = time.monotonic()
         try:
-            with fa.FusedAllReduce(
-                group, hidden, dtype, plan["limit"], mode, timeout=given["timeout"], launch_with_pdl=True
-            ) as op:
+            asked = {"hidden_dim": hidden, "dtype": dtype, "max_token_num": plan["limit"], "fused": mode}
+            asked |= {"timeout": given["timeout"], "launch_with_pdl": True}
+            if trouble == "junk" and me:
+                asked |= JUNK[number % len(JUNK)]
+            with fa.FusedAllReduce(group, **asked) as op:
                 seen["path"] = "fused" if op.decision.fused else "reference"
                 seen["why"] = list(op.decision.objections)
                 seen["bad"] = check(fa, op, plan, group, build)

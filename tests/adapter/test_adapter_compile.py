@@ -108,6 +108,9 @@ def test_what_a_call_refuses(fa: ModuleType, op: Any) -> None:
         (x, residual[:2], weight),
         (x[:, :32], residual[:, :32], weight[:32]),
         (x[0], residual[0], weight),
+        (x, residual.to("meta"), weight),
+        (x, residual, weight.to("meta")),
+        (x.to("meta"), residual, weight),
     ):
         with pytest.raises(ValueError, match="must be"):
             op(*bad)
@@ -126,9 +129,18 @@ def test_what_is_asked_for(fa: ModuleType, monkeypatch: pytest.MonkeyPatch) -> N
         {"hidden_dim": 0},
         {"dtype": torch.float64},
         {"timeout": 0},
+        {"timeout": None},
+        {"timeout": "soon"},
+        {"hidden_dim": None},
+        {"hidden_dim": 64.0},
+        {"max_token_num": "8"},
+        {"dtype": None},
+        {"fused": None},
+        {"backend": []},
+        {"group": "WORLD"},
     ):
         arguments = {"group": None, "hidden_dim": HIDDEN, "dtype": torch.bfloat16, "max_token_num": 8, **wrong}
-        with pytest.raises(ValueError):  # noqa: PT011 - five different messages
+        with pytest.raises(ValueError):  # noqa: PT011 - as many messages
             fa.FusedAllReduce(**arguments)
     monkeypatch.setenv("DRIFTWATCH_FUSED", "require")
     with pytest.raises(fa.FusedUnavailable):

@@ -8,6 +8,7 @@ every rank. It is a custom op of torch, so compilers and graph captures take it 
 from __future__ import annotations
 
 import logging
+import operator
 import os
 import re
 import warnings
@@ -125,6 +126,7 @@ class FusedAllReduce:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """What the custom op does."""
         self._check(x)
+        _check_devices(x, residual, weight)
         if residual.shape != x.shape or residual.dtype != x.dtype:
             raise ValueError(f"residual must be like input: {_looks(residual)} is not {_looks(x)}")
         if weight.shape != (self.request.hidden_dim,) or weight.dtype != x.dtype:
@@ -187,7 +189,10 @@ class FusedAllReduce:
         against = "fused is off" if self.mode == OFF else self.latched.get(self.ranks)
         machine = probe_machine()
         if against is None and fault is None:
-            against = objection(self.adapter, self.request, machine, self.rank, self.world_size, _world_size())
+            try:
+                against = objection(self.adapter, self.request, machine, self.rank, self.world_size, _world_size())
+            except Exception as error:  # whatever it is, the other ranks must hear of it
+                against = f"looking at what is here raised {type(error).__name__}: {error}"
         ballots = meeting.vote(
             {
                 "mode": self.mode,
@@ -302,35 +307,52 @@ def install(adapter: Adapter) -> None:
 
 
 def _asked(
-    hidden_dim: int,
+    hidden_dim: Any,
     dtype: Any,
-    max_token_num: int,
-    mode: str,
-    backend: str,
+    max_token_num: Any,
+    mode: Any,
+    backend: Any,
     launch_with_pdl: bool,
     fp32_acc: bool,
-    timeout: float,
+    timeout: Any,
 ) -> tuple[str, Request, float, str | None]:
-    """What is asked for, the environment included, and what is wrong with it: the other ranks must hear that too."""
-    fault = None
+    """What is asked for, the environment included, and what is wrong with it.
+
+    It never raises, whatever was passed: the other ranks must hear of it too, or they would wait for this one.
+    """
     mode = os.environ.get(MODE_VARIABLE) or mode
     backend = os.environ.get(BACKEND_VARIABLE) or backend
+    hidden, limit, seconds = _count(hidden_dim), _count(max_token_num), _seconds(timeout)
+    fault = None
     if mode not in MODES:
         fault = f"fused={mode!r} is none of {', '.join(MODES)}"
     elif backend not in BACKENDS:
         fault = f"backend={backend!r} is none of {', '.join(BACKENDS)}"
-    elif hidden_dim <= 0 or max_token_num <= 0:
-        fault = "hidden_dim and max_token_num must be positive"
+    elif hidden <= 0 or limit <= 0:
+        fault = f"hidden_dim and max_token_num must be positive integers, not {hidden_dim!r} and {max_token_num!r}"
     elif _name(dtype) not in ("float16", "bfloat16", "float32"):
         fault = f"dtype must be float16, bfloat16 or float32, not {dtype}"
+    elif not seconds:
+        fault = f"timeout must be a number of seconds, not {os.environ.get(TIMEOUT_VARIABLE) or timeout!r}"
+    request = Request(hidden, _name(dtype), limit, str(backend), bool(launch_with_pdl), bool(fp32_acc))
+    return str(mode), request, seconds or 120.0, fault
+
+
+def _count(value: Any) -> int:
+    """An integer of any sort as an int; 0 for what is none."""
     try:
-        timeout = float(os.environ.get(TIMEOUT_VARIABLE) or timeout)
-    except ValueError:
-        fault = fault or f"{TIMEOUT_VARIABLE} is not a number of seconds"
-    if not 0 < timeout < 1e6:
-        fault, timeout = fault or "timeout must be positive", 120.0
-    request = Request(hidden_dim, _name(dtype), max_token_num, backend, bool(launch_with_pdl), bool(fp32_acc))
-    return mode, request, timeout, fault
+        return operator.index(value)
+    except Exception:  # a tensor of many elements raises what it likes
+        return 0
+
+
+def _seconds(timeout: Any) -> float:
+    """The time to wait, the environment included; 0 for what cannot be one."""
+    try:
+        seconds = float(os.environ.get(TIMEOUT_VARIABLE) or timeout)
+    except Exception:  # as above
+        return 0.0
+    return seconds if 0 < seconds < 1e6 else 0.0
 
 
 def _place(group: Any) -> tuple[int, int, tuple[int, ...]]:
@@ -341,7 +363,10 @@ def _place(group: Any) -> tuple[int, int, tuple[int, ...]]:
         if group is not None:
             raise ValueError("torch.distributed is not initialized, so there is no group")
         return 0, 1, (0,)
-    ranks = group_ranks(group)
+    try:
+        ranks = group_ranks(group)
+    except Exception as error:  # each release of torch has its own way
+        raise ValueError(f"group is no process group that this process is in: {group!r}") from error
     if dist.get_rank() not in ranks:
         raise ValueError("this process is not in the group")
     return ranks.index(dist.get_rank()), len(ranks), ranks
@@ -406,11 +431,18 @@ def _run_plain(x: torch.Tensor, key: str) -> torch.Tensor:
 def _fake_norm(
     x: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, eps: float, weight_bias: float, key: str
 ) -> tuple[torch.Tensor, torch.Tensor]:
+    _check_devices(x, residual, weight)  # torch also comes here for real tensors when one of them is on meta
     return x.new_empty(x.shape), x.new_empty(x.shape)
 
 
 def _fake_plain(x: torch.Tensor, key: str) -> torch.Tensor:
     return x.new_empty(x.shape)
+
+
+def _check_devices(x: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor) -> None:
+    """A kernel takes pointers as they are, whichever memory they are of."""
+    if residual.device != x.device or weight.device != x.device:
+        raise ValueError(f"residual and weight must be on {x.device}, not {residual.device} and {weight.device}")
 
 
 def _name(dtype: Any) -> str:

@@ -30,14 +30,23 @@ def main(adapter: Adapter, arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print data, not a table")
     parser.add_argument("--fused", choices=MODES, default=AUTO, help="what to ask for (default: auto)")
     parser.add_argument("--hidden", type=int, nargs="+", default=[1024, 4096], help="hidden sizes")
-    parser.add_argument("--tokens", type=int, nargs="+", default=[0, 1, 7, 128, 515], help="numbers of tokens")
-    parser.add_argument("--dtypes", nargs="+", default=["bfloat16", "float16", "float32"], help="dtypes")
+    parser.add_argument("--tokens", type=_number, nargs="+", default=[0, 1, 7, 128, 515], help="numbers of tokens")
+    dtypes = ["bfloat16", "float16", "float32"]
+    parser.add_argument("--dtypes", nargs="+", choices=dtypes, default=dtypes, help="dtypes")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds to wait for the other ranks")
     options = parser.parse_args(arguments)
     if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
         _say(json.dumps(adapter.report(), indent=2) if options.json else as_table(adapter.report()))
         return 0
     return _self_test(adapter, options)
+
+
+def _number(text: str) -> int:
+    """A number of tokens."""
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
 
 
 def _self_test(adapter: Adapter, options: argparse.Namespace) -> int:
