@@ -58,14 +58,14 @@ def execute_augmented(run: Run, node: cst.AugAssign) -> None:
         for _, atom in as_alternatives(before, run.state.reach):
             content = dict_of(run, atom)
             if content is not None and isinstance(atom, DictRef):
-                run.state.heap[atom.key] = merge_value(run, content, value)
+                run.change(atom.key, merge_value(run, content, value))
                 return
     if isinstance(node.operator, cst.AddAssign):
         for _, atom in as_alternatives(before, run.state.reach):
             if isinstance(atom, ListRef):
                 listed = lists_of(run, atom)
                 if listed is not None:
-                    run.state.heap[atom.key] = spread_into(run, listed, value)
+                    run.change(atom.key, spread_into(run, listed, value))
                 return
     operation = type(node.operator).__name__.removesuffix("Assign")
     assign(run, node.target, pairwise(run, operation, before, value))

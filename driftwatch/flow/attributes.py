@@ -9,7 +9,7 @@ from driftwatch.flow.annotations import by_annotation
 from driftwatch.flow.code import ClassCode
 from driftwatch.flow.library import class_member, instance_member, use_name
 from driftwatch.flow.run import Run, as_alternatives, escape
-from driftwatch.flow.shared import open_attributes
+from driftwatch.flow.shared import keep_one, open_attribute, share_attribute
 from driftwatch.flow.state import NO_ARGUMENTS
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
@@ -276,6 +276,7 @@ def _library_member(run: Run, atom: LibObject, name: str, where: ReleaseSet, ins
 
 def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
     """An attribute of an instance of a code base's class is set."""
+    value = share_attribute(run.world, code, name, value, run.state.heap)
     before = code.attributes.get(name, Value())
     after = join(before, value)
     if set(after.alternatives) != set(before.alternatives):
@@ -285,7 +286,6 @@ def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
     for _, atom in value.alternatives:
         key = getattr(atom, "key", None)
         if isinstance(key, int):
-            content = run.content(key)
-            if content is not None:
-                code.heap[key] = content
-    open_attributes(code, run.world.all_releases)
+            if key in run.state.heap:
+                keep_one(run.world, code, key, run.state.heap)
+    open_attribute(run.world, code, name)

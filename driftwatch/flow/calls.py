@@ -9,7 +9,8 @@ import libcst as cst
 from driftwatch.flow.arguments import is_interesting, unknown_call
 from driftwatch.flow.attributes import attribute_of
 from driftwatch.flow.classes import instantiate
-from driftwatch.flow.containers import call_method, merge_dicts, merge_value, spread_into
+from driftwatch.flow.container_methods import call_method
+from driftwatch.flow.containers import merge_dicts, merge_value, spread_into
 from driftwatch.flow.exceptions import FOREIGN
 from driftwatch.flow.functions import call_function
 from driftwatch.flow.library import use_call
@@ -69,9 +70,7 @@ def read_arguments(run: Run, node: cst.Call) -> Arguments:
             keywords = merge_value(run, keywords, value)
         elif arg.keyword is not None:
             name = arg.keyword.value
-            keywords = DictContent(
-                {**keywords.entries, name: Entry(reach, reach, value)}, keywords.open, keywords.forwarded
-            )
+            keywords = replace(keywords, entries={**keywords.entries, name: Entry(reach, reach, value)})
         else:
             positional = replace(positional, elements=(*positional.elements, Entry(reach, reach, value)))
     return Arguments(positional, keywords)

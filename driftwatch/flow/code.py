@@ -71,6 +71,13 @@ class ModuleCode:
                 found[name] = None if before is None or len(constants) != times else (*before, *constants)
         return found
 
+    @cached_property
+    def changed_in_functions(self) -> frozenset[str] | None:
+        """The names of what functions of the file change, attributes after a dot; None when that was not surveyed."""
+        if self.survey is None:
+            return None
+        return frozenset().union(*(piece.changes for piece in self.survey.pieces if piece.defines is not None))
+
     @property
     def survey(self) -> Survey | None:
         """The first look at the file; None where this Python is too old for its syntax."""
@@ -166,6 +173,8 @@ class ClassCode:
     constructible: ReleaseSet | None = None
     """Where its constructor completes, once that is known."""
     library_bases: list[tuple[ReleaseSet, Ref]] = field(default_factory=list)
+    shares: dict[str, int | bool | None] = field(default_factory=dict)
+    """The heap number of the dict in an attribute that all methods share; False where it is not shared."""
     parent: FunctionCode | None = None
     escapes: bool = False
     """It, or an instance of it, goes where it cannot be followed."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from driftwatch.flow.containers import elements_of, item_of, put
+from driftwatch.flow.containers import elements_of, item_of, put, turns_over
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run, as_alternatives, lists_of
 from driftwatch.flow.state import DictContent, Entry, ListContent
@@ -72,7 +72,7 @@ def dict_comprehension(run: Run, node: cst.DictComp) -> Value:
                 entry = Entry(where, certain & where, value.within(where), trace, origin.location if origin else None)
                 content = put(content, atom.value, entry)
             else:
-                content = replace(content, open=content.open | where)
+                content = content.opened(where, value)
 
     _loop(run, node.for_in, run.eval(node.for_in.iter), run.state.reach, None, visit, open_)
     content = replace(content, open=content.open | open_.where, forwarded=content.forwarded | open_.forwarded)
@@ -104,9 +104,10 @@ def _loop(
         parts = [Entry(outer.reach, EMPTY, unknown(outer.reach))]
         open_.where = outer.reach
     elif parts is None:
-        parts = _known_part(run, iterable, open_)
-        anything = unknown(outer.reach)
-        parts.append(Entry(outer.reach, EMPTY, anything))
+        known = _known_part(run, iterable, open_)
+        parts = turns_over(run, iterable)
+        if parts is None:
+            parts = [*known, Entry(outer.reach, EMPTY, unknown(outer.reach))]
         if not open_.where:
             open_.where = outer.reach
     for i in run.rounds(len(parts)):

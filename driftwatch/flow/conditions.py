@@ -15,11 +15,12 @@ from driftwatch.flow.constants import as_constant
 from driftwatch.flow.library import lookup
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
-from driftwatch.flow.state import State, join_states
+from driftwatch.flow.state import DictContent, State, join_states
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
     Atom,
     Const,
+    DictRef,
     External,
     ListRef,
     NamesOf,
@@ -63,13 +64,19 @@ def branch(run: Run, node: cst.BaseExpression) -> tuple[State, State]:
 
 def branch_value(run: Run, node: cst.BaseExpression, value: Value) -> tuple[State, State]:
     """Split the current state by the truth of a value; `node` is the expression that gave it."""
-    return split(run, node, value, lambda atom: truth_of(run, atom))
+    answers = [a for where, atom in as_alternatives(value, run.state.reach) for a in _truths(run, atom, where)]
+    return _split(run, node, answers)
 
 
 def split(run: Run, node: cst.CSTNode | None, value: Value, answer: Answer) -> tuple[State, State]:
     """Split the current state by an answer about a value, and narrow the place the value was read from."""
+    return _split(run, node, [(w, atom, answer(atom)) for w, atom in as_alternatives(value, run.state.reach)])
+
+
+def _split(
+    run: Run, node: cst.CSTNode | None, answers: list[tuple[ReleaseSet, Atom, bool | None]]
+) -> tuple[State, State]:
     state = run.state
-    answers = [(where, atom, answer(atom)) for where, atom in as_alternatives(value, state.reach)]
     holds, fails = EMPTY, EMPTY
     for where, _, is_true in answers:
         if is_true is not False:
@@ -80,9 +87,9 @@ def split(run: Run, node: cst.CSTNode | None, value: Value, answer: Answer) -> t
     path = _narrowable(run, node)
     if path is not None:
         if holds:
-            yes.vars[path] = Value(tuple((w, a) for w, a, t in answers if t is not False))
+            yes.vars[path] = value_of((w, a) for w, a, t in answers if t is not False)
         if fails:
-            no.vars[path] = Value(tuple((w, a) for w, a, t in answers if t is not True))
+            no.vars[path] = value_of((w, a) for w, a, t in answers if t is not True)
     return yes, no
 
 
@@ -212,7 +219,7 @@ def membership(run: Run, container: Atom, item: Atom, where: ReleaseSet) -> tupl
     if isinstance(item, External):
         return _listed(run, container, item, where)
     if not isinstance(item, Const):
-        return where, where
+        return _anything_in(run, container) & where, where
     if isinstance(container, ParameterMap):
         return (where, EMPTY) if any(p.name == item.value for p in container.parameters) else (EMPTY, where)
     if isinstance(container, NamesOf):
@@ -221,8 +228,8 @@ def membership(run: Run, container: Atom, item: Atom, where: ReleaseSet) -> tupl
     if keys is not None:
         entry = keys.entries.get(item.value) if isinstance(item.value, str) else None
         if entry is None:
-            return keys.open & where, where
-        return (entry.releases | keys.open) & where, where - entry.certain
+            return (keys.open | keys.forwarded) & where, where
+        return (entry.releases | keys.open | keys.forwarded) & where, where - entry.certain
     content = lists_of(run, container)
     if content is not None:
         holds, surely = content.open & where, EMPTY
@@ -239,6 +246,17 @@ def membership(run: Run, container: Atom, item: Atom, where: ReleaseSet) -> tupl
         except pure.NotPureError:
             return where, where
     return where, where
+
+
+def _anything_in(run: Run, container: Atom) -> ReleaseSet:
+    """The releases in which anything may be in a container."""
+    content = dict_of(run, container) or lists_of(run, container)
+    if content is None:
+        return run.world.all_releases
+    found = content.open | content.forwarded
+    for entry in content.entries.values() if isinstance(content, DictContent) else content.elements:
+        found |= entry.releases
+    return found
 
 
 def _listed(run: Run, container: Atom, item: External, where: ReleaseSet) -> tuple[ReleaseSet, ReleaseSet]:
@@ -261,17 +279,24 @@ def truth_of(run: Run, atom: Atom) -> bool | None:
     """Whether an atom counts as true, the content of containers included."""
     if isinstance(atom, External):
         return False if atom.dotted in ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING") else None
-    listed = lists_of(run, atom)
-    if listed is not None:
-        if any(run.state.reach <= e.certain for e in listed.elements):
-            return True
-        return False if not listed.elements and not (listed.open & run.state.reach) else None
-    content = dict_of(run, atom)
-    if content is not None:
-        if any(run.state.reach <= e.certain for e in content.entries.values()):
-            return True
-        return False if not content.entries and not (content.open & run.state.reach) else None
+    if isinstance(atom, (DictRef, ListRef)):
+        answers = {answer for _, _, answer in _truths(run, atom, run.state.reach)}
+        return answers.pop() if len(answers) == 1 else None
     return truth(atom)
+
+
+def _truths(run: Run, atom: Atom, where: ReleaseSet) -> list[tuple[ReleaseSet, Atom, bool | None]]:
+    """Whether an atom counts as true, in parts of the given releases."""
+    content = dict_of(run, atom) or lists_of(run, atom)
+    if content is None:
+        return [(where, atom, None if isinstance(atom, (DictRef, ListRef)) else truth_of(run, atom))]
+    surely = EMPTY
+    for entry in content.entries.values() if isinstance(content, DictContent) else content.elements:
+        surely |= entry.certain
+    surely &= where
+    never = where - _anything_in(run, atom)
+    parts = ((surely, True), (never, False), (where - surely - never, None))
+    return [(there, atom, answer) for there, answer in parts if there]
 
 
 def presence(run: Run, atom: Atom, name: str, where: ReleaseSet) -> tuple[ReleaseSet, ReleaseSet]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import libcst as cst
 
 from driftwatch.flow import pure
 from driftwatch.flow.conditions import truth_of
-from driftwatch.flow.constants import constants_of
 from driftwatch.flow.library import lookup, module_member
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.state import DictContent, Entry, ListContent
@@ -24,8 +22,6 @@ from driftwatch.flow.values import (
     External,
     LibModule,
     LibObject,
-    ListRef,
-    MethodOf,
     NamesOf,
     ParameterMap,
     Unknown,
@@ -59,7 +55,7 @@ def put(content: DictContent, key: str, entry: Entry) -> DictContent:
             certain=entry.certain | (before.certain & (stays | entry.releases)),
             value=join(entry.value, kept),
         )
-    return DictContent({**content.entries, key: entry}, content.open, content.forwarded)
+    return replace(content, entries={**content.entries, key: entry})
 
 
 def take(content: DictContent, key: str, where: ReleaseSet) -> DictContent:
@@ -73,16 +69,16 @@ def take(content: DictContent, key: str, where: ReleaseSet) -> DictContent:
         entries[key] = replace(before, releases=left, certain=before.certain - where)
     else:
         del entries[key]
-    return DictContent(entries, content.open, content.forwarded)
+    return replace(content, entries=entries)
 
 
 def merge_dicts(content: DictContent, other: DictContent, where: ReleaseSet) -> DictContent:
     """The dict after ``update(other)`` in these releases."""
     for key, entry in other.entries.items():
         content = put(content, key, entry.within(where))
-    return DictContent(
-        content.entries, content.open | (other.open & where), content.forwarded | (other.forwarded & where)
-    )
+    content = content.joined_others(other, where)
+    forwarded = other.forwarded & where
+    return replace(content, forwarded=content.forwarded | forwarded) if forwarded else content
 
 
 def merge_value(run: Run, content: DictContent, value: Value) -> DictContent:
@@ -94,9 +90,9 @@ def merge_value(run: Run, content: DictContent, value: Value) -> DictContent:
         elif not (isinstance(atom, Const) and atom.value is None):
             forwarded = getattr(atom, "parameter", None) is not None
             run.asks(getattr(atom, "parameter", None))
-            content = DictContent(
-                content.entries, content.open | where, content.forwarded | where if forwarded else content.forwarded
-            )
+            content = content.opened(where)
+            if forwarded:
+                content = replace(content, forwarded=content.forwarded | where)
     return content
 
 
@@ -108,6 +104,32 @@ def elements_of(run: Run, value: Value) -> list[Entry] | None:
     found: list[Entry] = []
     for where, atom in as_alternatives(value, run.state.reach):
         part = _elements(run, atom, where)
+        if part is None or len(part) > MAX_UNROLLED or len(found) + len(part) > MAX_TOGETHER:
+            return None
+        found.extend(part)
+    return found
+
+
+def turns_over(run: Run, value: Value) -> list[Entry] | None:
+    """What a loop over a value goes through: as `elements_of`, but where more may follow, twice what that may be.
+
+    What one turn leaves, the next one sees. None when nothing is known of the value.
+    """
+    found = elements_of(run, value)
+    if found is not None:
+        return found
+    found = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        part = _elements(run, atom, where)
+        keys, content = dict_of(run, atom), lists_of(run, atom)
+        if part is None and content is not None:
+            part = [e.within(where) for e in content.elements if not e.releases.isdisjoint(where)]
+            further = content.further().within(where)
+            part += [Entry(further.defined(), EMPTY, further)] * 2
+        elif part is None and keys is not None:
+            part = [replace(e.within(where), value=const(k, where & e.releases)) for k, e in keys.entries.items()]
+            there = (keys.open | keys.forwarded) & where
+            part += [Entry(there, EMPTY, unknown(there))] * 2
         if part is None or len(part) > MAX_UNROLLED or len(found) + len(part) > MAX_TOGETHER:
             return None
         found.extend(part)
@@ -218,14 +240,8 @@ def _slice(run: Run, owner: Value, piece: cst.Slice) -> Value:
 def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alternative]:
     """One item of a container."""
     keys = dict_of(run, owner)
-    if keys is not None and isinstance(key, Const) and isinstance(key.value, str):
-        entry = keys.entries.get(key.value)
-        if entry is None:
-            if not keys.open & where and run.is_caught("KeyError"):
-                run.throw("KeyError", where)
-            return [(keys.open & where or where, UNKNOWN)]
-        rest = where - entry.certain
-        return [*as_alternatives(entry.value, where & entry.releases), *([(rest & keys.open, UNKNOWN)] if rest else [])]
+    if keys is not None:
+        return _item_of_dict(run, keys, key, where)
     content = lists_of(run, owner)
     if content is not None and isinstance(key, Const) and type(key.value) is int and not content.open & where:
         sure = [e for e in content.elements if where <= e.certain]
@@ -257,6 +273,40 @@ def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alterna
     return [(where, UNKNOWN)]
 
 
+def _item_of_dict(run: Run, keys: DictContent, key: Atom, where: ReleaseSet) -> list[Alternative]:
+    others = keys.under_unknown_keys()
+    if isinstance(key, Const) and isinstance(key.value, str):
+        entry = keys.entries.get(key.value)
+        if entry is None:
+            if not keys.open & where and run.is_caught("KeyError"):
+                run.throw("KeyError", where)
+            return as_alternatives(others, where) or [(where, UNKNOWN)]
+        rest = where - entry.certain
+        return [*as_alternatives(entry.value, where & entry.releases), *as_alternatives(others, rest)]
+    found = anything_in(keys, where)
+    if not isinstance(key, Const):
+        run.asks(getattr(key, "parameter", None))
+    gap = where - Value(tuple(found)).defined()
+    if not found:
+        return [(where, UNKNOWN)]
+    if gap:
+        # Nothing is in it in these releases, whatever the key.
+        run.throw("KeyError", gap)
+        run.state.reach -= gap
+    return found
+
+
+def anything_in(keys: DictContent, where: ReleaseSet) -> list[Alternative]:
+    """What may be in a dict under a key that is not known."""
+    found = as_alternatives(keys.under_unknown_keys(), where)
+    for entry in keys.entries.values():
+        here = entry.releases & where
+        found.extend(as_alternatives(entry.value, here))
+        if here - entry.value.defined():
+            found.append((here - entry.value.defined(), UNKNOWN))
+    return found
+
+
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
@@ -274,8 +324,8 @@ def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNo
                 entry = Entry(there, sure, value.within(there), (run.step(node, note),))
                 content = put(content, key.value, entry)
             else:
-                content = replace(content, open=content.open | there)
-        run.state.heap[atom.key] = content
+                content = content.opened(there, value)
+        run.change(atom.key, content)
 
 
 def delete_item(run: Run, owner: Value, index: Value) -> None:
@@ -287,190 +337,7 @@ def delete_item(run: Run, owner: Value, index: Value) -> None:
         for there, key in as_alternatives(index, where):
             if isinstance(key, Const) and isinstance(key.value, str):
                 content = take(content, key.value, there)
-        run.state.heap[atom.key] = content
-
-
-def call_method(run: Run, method: MethodOf, positional: ListContent, keywords: DictContent, node: cst.CSTNode) -> Value:
-    """Call a method of a constant, a dict, a list or a signature's parameters."""
-    reach = run.state.reach
-    owner = method.owner
-    if isinstance(owner, Const):
-        return _constant_method(run, owner, method.name, positional, keywords)
-    if isinstance(owner, ParameterMap):
-        return _parameters_method(run, owner, method.name, positional, node)
-    if isinstance(owner, DictRef):
-        content = dict_of(run, owner)
-        if content is not None:
-            return _dict_method(run, owner, content, method.name, positional, keywords, node)
-    if isinstance(owner, ListRef):
-        listed = lists_of(run, owner)
-        if listed is not None:
-            return _list_method(run, owner, listed, method.name, positional)
-    return unknown(reach)
-
-
-def _constant_method(run: Run, owner: Const, name: str, positional: ListContent, keywords: DictContent) -> Value:
-    if owner.value is not None and name == "join" and positional.elements:
-        parts = elements_of(run, positional.elements[0].value)
-        singles = [p.value.single() for p in parts or ()]
-        if parts is not None and all(isinstance(s, Const) for s in singles):
-            try:
-                joined = pure.method(owner, "join", [Const(tuple(s.value for s in singles if isinstance(s, Const)))])
-                return Value(((run.state.reach, joined),))
-            except pure.NotPureError:
-                pass
-    found: list[Alternative] = []
-    for where, arguments, named in constants_of(run, positional, keywords):
-        if arguments is None:
-            found.append((where, UNKNOWN))
-            continue
-        try:
-            found.append((where, pure.method(owner, name, arguments, named)))
-        except pure.NotPureError:
-            found.append((where, UNKNOWN))
-    return value_of(found)
-
-
-def _parameters_method(run: Run, owner: ParameterMap, name: str, positional: ListContent, node: cst.CSTNode) -> Value:
-    reach = run.state.reach
-    if name == "keys":
-        return Value(((reach, owner),))
-    if name == "values":
-        return run.new_list(
-            node, ListContent(tuple(Entry(reach, reach, Value(((reach, p),))) for p in owner.parameters))
-        )
-    if name == "items":
-        pairs = [
-            (Entry(reach, reach, const(p.name, reach)), Entry(reach, reach, Value(((reach, p),))))
-            for p in owner.parameters
-        ]
-        return _pairs(run, pairs, node)
-    if name == "get" and positional.elements:
-        default = positional.elements[1].value if len(positional.elements) > 1 else const(None, reach)
-        found: list[Alternative] = []
-        for where, key in as_alternatives(positional.elements[0].value, reach):
-            if not isinstance(key, Const):
-                found.append((where, UNKNOWN))
-                continue
-            match = [p for p in owner.parameters if p.name == key.value]
-            found.extend([(where, match[0])] if match else as_alternatives(default, where))
-        return value_of(found)
-    return unknown(reach)
-
-
-def _pairs(run: Run, pairs: Sequence[tuple[Entry, Entry]], node: cst.CSTNode) -> Value:
-    elements: list[Entry] = []
-    for i, (key, value) in enumerate(pairs):
-        where, certain = value.releases & run.state.reach, value.certain & run.state.reach
-        site = (node, i)
-        number = run.world.identities.number((id(node), run.frame.uid, "pair", i), site)
-        run.state.heap[number] = ListContent((key, value), is_tuple=True)
-        elements.append(Entry(where, certain, Value(((where, ListRef(number)),)), value.trace, value.location))
-    return run.new_list(node, ListContent(tuple(elements)))
-
-
-def _dict_method(
-    run: Run,
-    owner: DictRef,
-    content: DictContent,
-    name: str,
-    positional: ListContent,
-    keywords: DictContent,
-    node: cst.CSTNode,
-) -> Value:
-    reach = run.state.reach
-    first = positional.elements[0].value if positional.elements else None
-    second = positional.elements[1].value if len(positional.elements) > 1 else None
-    if name == "update":
-        if first is not None:
-            content = merge_value(run, content, first)
-        run.state.heap[owner.key] = merge_dicts(content, keywords, reach)
-        return const(None, reach)
-    if name == "copy":
-        return run.new_dict(node, content)
-    if name == "clear":
-        run.state.heap[owner.key] = DictContent()
-        return const(None, reach)
-    if name in ("keys", "values", "items"):
-        return _view(run, owner, content, name, node)
-    if name in ("get", "pop", "setdefault") and first is not None:
-        return _keyed(run, owner, content, name, first, second, node)
-    return unknown(reach)
-
-
-def _view(run: Run, owner: DictRef, content: DictContent, name: str, node: cst.CSTNode) -> Value:
-    reach = run.state.reach
-    if name == "keys":
-        return Value(((reach, owner),))
-    entries = [(k, e) for k, e in content.entries.items() if not e.releases.isdisjoint(reach)]
-    if name == "values":
-        listed = ListContent(tuple(e for _, e in entries), content.open, content.forwarded)
-        return run.new_list(node, listed)
-    pairs = [(Entry(e.releases, e.certain, const(k, e.releases)), e) for k, e in entries]
-    view = _pairs(run, pairs, node)
-    atom = view.single()
-    listed_pairs = lists_of(run, atom) if atom is not None else None
-    if isinstance(atom, ListRef) and listed_pairs is not None:
-        run.state.heap[atom.key] = replace(listed_pairs, open=content.open, forwarded=content.forwarded)
-    return view
-
-
-def _keyed(
-    run: Run, owner: DictRef, content: DictContent, name: str, key: Value, default: Value | None, node: cst.CSTNode
-) -> Value:
-    reach = run.state.reach
-    fallback = default if default is not None else const(None, reach)
-    found: list[Alternative] = []
-    for where, atom in as_alternatives(key, reach):
-        if not (isinstance(atom, Const) and isinstance(atom.value, str)):
-            found.append((where, UNKNOWN))
-            continue
-        entry = content.entries.get(atom.value)
-        here = entry.releases & where if entry is not None else EMPTY
-        absent = where - entry.certain if entry is not None else where
-        if entry is not None:
-            found.extend(as_alternatives(entry.value, here))
-        found.extend(as_alternatives(fallback, absent))
-        if content.open & absent:
-            found.append((content.open & absent, UNKNOWN))
-        if name == "pop":
-            content = take(content, atom.value, where)
-        elif name == "setdefault":
-            note = f"`{atom.value}` is put into the dict here"
-            fresh = Entry(absent, where - here, fallback.within(absent), (run.step(node, note),))
-            if entry is None:
-                content = put(content, atom.value, fresh)
-            elif absent:
-                content = put(content, atom.value, replace(fresh, certain=absent - here))
-                merged = content.entries[atom.value]
-                content = DictContent(
-                    {**content.entries, atom.value: replace(merged, certain=merged.certain | where)},
-                    content.open,
-                    content.forwarded,
-                )
-    run.state.heap[owner.key] = content
-    return value_of(found)
-
-
-def _list_method(run: Run, owner: ListRef, content: ListContent, name: str, positional: ListContent) -> Value:
-    reach = run.state.reach
-    if name == "append" and len(positional.elements) == 1:
-        entry = positional.elements[0]
-        run.state.heap[owner.key] = replace(
-            content, elements=(*content.elements, Entry(reach, reach, entry.value, entry.trace))
-        )
-    elif name == "extend" and len(positional.elements) == 1:
-        run.state.heap[owner.key] = spread_into(run, content, positional.elements[0].value)
-    elif name in ("insert", "remove", "pop", "clear", "sort", "reverse"):
-        if name == "clear":
-            run.state.heap[owner.key] = replace(content, elements=(), open=EMPTY, forwarded=EMPTY)
-        else:
-            run.state.heap[owner.key] = replace(content, open=content.open | reach)
-    elif name == "copy":
-        return Value(((reach, owner),))
-    elif name in ("index", "count"):
-        return unknown(reach)
-    return const(None, reach)
+        run.change(atom.key, content)
 
 
 # -- all and any -------------------------------------------------------------------------------------------------------

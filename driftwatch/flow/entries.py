@@ -42,6 +42,8 @@ class Entries:
         self._active: list[FunctionCode] = []
         self._summarising: set[FunctionCode] = set()
         self._constructed: dict[ClassCode, list[tuple[Ref, Construction]]] = {}
+        self._hot: dict[ClassCode, frozenset[str] | None] = {}
+        self._left_over: dict[ModuleCode, Collection[ModuleCode]] = {}
 
     def times_active(self, function: FunctionCode) -> int:
         """How many calls of the function are being followed."""
@@ -119,7 +121,7 @@ class Entries:
             frame.asks_constants,
             frame.forwards,
             frame.uses_library,
-            dict(end.heap) if end is not None else {},
+            {k: c for k, c in end.heap.items() if k not in self._world.shared} if end is not None else {},
             frozenset(frame.raises),
         )
 
@@ -153,6 +155,7 @@ class Entries:
         self._modules.execute(module)
         for _ in range(MAX_ROUNDS):
             self._modules.written = False
+            self._modules.outdated.discard(module)
             for function in self._all_functions(module):
                 function.summary = None
             for function in module.functions:
@@ -192,6 +195,13 @@ class Entries:
             if not code.changed:
                 break
 
+    def hot_methods(self, code: ClassCode) -> frozenset[str] | None:
+        """The methods of a class that are analysed; None when that is not known yet."""
+        if code not in self._hot:
+            heat = self._heat(code)
+            self._hot[code] = None if heat is None else heat.methods
+        return self._hot[code]
+
     def _heat(self, code: ClassCode) -> Heat | None:
         """Which methods of a class can matter; None when that was not surveyed."""
         survey = code.module.survey
@@ -222,6 +232,7 @@ class Entries:
 
         `others` are the modules that were analysed, any of which may call them.
         """
+        self._left_over[module] = others
         done: set[FunctionCode] = set()
         while True:
             waiting = [
@@ -261,7 +272,14 @@ class Entries:
         self._constructed.setdefault(code, []).append((base, place))
 
     def finish(self) -> None:
-        """Give the recorded subclasses the places where they are constructed."""
+        """Analyse anew what has looked too early, and give the recorded subclasses the places of their construction."""
+        for _ in range(MAX_ROUNDS):
+            outdated = sorted(self._modules.outdated & self._left_over.keys(), key=lambda module: module.path)
+            for module in outdated:
+                self.analyse_module(module)
+                self.analyse_left_over(module, self._left_over[module])
+            if not outdated:
+                break
         for code, places in self._constructed.items():
             for use in self._world.recorder.uses():
                 if isinstance(use, SubclassUse) and use.class_name == code.name and use.location.path == code.tree.path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import libcst as cst
@@ -152,9 +153,9 @@ def _dict(run: Run, node: cst.Dict) -> Value:
         if isinstance(atom, Const) and isinstance(atom.value, str):
             note = f"`{atom.value}` is put into the dict here"
             fresh = {**content.entries, atom.value: Entry(reach, reach, value, (run.step(element, note),))}
-            content = DictContent(fresh, content.open, content.forwarded)
+            content = replace(content, entries=fresh)
         else:
-            content = DictContent(content.entries, content.open | reach, content.forwarded)
+            content = content.opened(reach, value)
     return run.new_dict(node, content)
 
 

@@ -120,6 +120,32 @@ class Files:
                     found.setdefault(word, []).append(path)
         return found
 
+    def changed_elsewhere(self, module: ModuleCode, names: Collection[str]) -> set[str]:
+        """The containers among a module's variables that another file changes, as far as names tell."""
+        tail = _tail(module.path)
+        found: set[str] = set()
+        anyone = "|".join(map(re.escape, names)).encode()
+        # A file is surveyed only where what it does with one of the names looks like a change.
+        change = re.compile(rb"\b(?:" + anyone + rb")\b\s*(?:\[|\.\s*\w+\s*\(|[|+]?=(?!=)|as\b)")
+        for path in self.importing({tail: names})[tail]:
+            data = self.read(path) if path != module.path else None
+            other = self.readable(path) if data is not None and change.search(data) else None
+            if other is not None and other.survey is not None:
+                found.update(self._changed_by(other, module, names))
+        return found
+
+    def _changed_by(self, other: ModuleCode, module: ModuleCode, names: Collection[str]) -> Iterator[str]:
+        pieces = other.survey.pieces if other.survey is not None else ()
+        changes = {name for piece in pieces for name in (*piece.changes, *(f".{name}" for name in piece.outside))}
+        for item in (item for piece in pieces for item in piece.imports):
+            if item.name is not None and item.name in names and item.bound in changes:
+                if self.resolve_path(item.module, other, item.level) == module.path:
+                    yield item.name
+            dotted = ".".join(part for part in (item.module, item.name) if part)
+            of_it = [name for name in names if f".{name}" in changes]
+            if of_it and self.resolve_path(dotted, other, item.level) == module.path:
+                yield from of_it
+
     def _diagnose(self, path: str, line: int | None, message: str) -> None:
         self.diagnostics.setdefault((path, line), Diagnostic(path, line, message))
 

@@ -172,7 +172,8 @@ def bind_arguments(
     if params.star_kwarg is not None:
         key = run.world.identities.number((id(function.node), uid, "**"), function.node)
         entries = {k: e for k, e in marked.keywords.entries.items() if k in by_keyword}
-        run.state.heap[key] = DictContent(entries, marked.keywords.open & reach, marked.keywords.forwarded & reach)
+        forwarded = marked.keywords.forwarded & reach
+        run.state.heap[key] = DictContent(entries, forwarded=forwarded).joined_others(marked.keywords, reach)
         bindings[params.star_kwarg.name.value] = Value(((reach, DictRef(key)),))
     return bindings
 
@@ -347,7 +348,7 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         value = join(value, join(returned.within(there.reach), unknown(rest)))
         end = join_states(end, there)
     if function.owner is not None and function.name in CONSTRUCTORS and end is not None:
-        keep_content(function.owner, end, run.world.all_releases)
+        keep_content(run.world, function.owner, end)
     if is_generator(function):
         return unknown(start), end if end is not None else State(start, {}, state.heap)
     if frame.caller is not None:

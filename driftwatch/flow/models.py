@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import libcst as cst
 
@@ -139,13 +140,9 @@ def _dict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         note = f"`{name}` is put into the dict here"
         trace = entry.trace or (run.step(_keyword(node, name), note),)
         fresh = Entry(entry.releases, entry.certain, entry.value, trace, entry.location)
-        content = DictContent({**content.entries, name: fresh}, content.open, content.forwarded)
-    return run.new_dict(
-        node,
-        DictContent(
-            content.entries, content.open | arguments.keywords.open, content.forwarded | arguments.keywords.forwarded
-        ),
-    )
+        content = replace(content, entries={**content.entries, name: fresh})
+    content = content.joined_others(arguments.keywords, run.state.reach)
+    return run.new_dict(node, replace(content, forwarded=content.forwarded | arguments.keywords.forwarded))
 
 
 def _keyword(node: cst.CSTNode, name: str) -> cst.CSTNode:

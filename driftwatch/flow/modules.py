@@ -33,7 +33,11 @@ _BUILDS_ARGUMENTS_BYTES = re.compile(_BUILDS_ARGUMENTS.pattern.encode())
 
 
 class Modules:
-    """Executes modules and answers what their names are. `written`: a function has changed a module's variable."""
+    """Executes modules and answers what their names are.
+
+    `written`: a function has changed a module's variable. `outdated`: modules that look at what has been changed since
+    they were analysed.
+    """
 
     def __init__(self, world: World, files: Files) -> None:
         self._world = world
@@ -41,6 +45,7 @@ class Modules:
         self.files = files
         self._top = world.history.module.partition(".")[0]
         self.written = False
+        self.outdated: set[ModuleCode] = set()
         self._selections: dict[ModuleCode, Selection] = {}
 
     def find(self, name: str, importer: ModuleCode, level: int = 0) -> ModuleCode | None:
@@ -75,7 +80,7 @@ class Modules:
             module.executed = True
         module.names = dict(run.state.vars)
         module.heap = dict(run.state.heap)
-        open_variables(module, self._selection(module).skipped_definitions, self._all)
+        open_variables(self._world, module, self._selection(module).skipped_definitions)
         module.completes = (run.state.reach | module.exits) - module.fails
         module.functions = list(dict.fromkeys(run.frame.defined))
         module.classes = list(dict.fromkeys(run.frame.classes))
@@ -131,7 +136,7 @@ class Modules:
             run.block(run.frame.tree.module.body)
         module.heap.update(run.state.heap)
         module.names[name] = run.state.vars.get(name, unknown(self._all))
-        open_variables(module, self._selection(module).skipped_definitions, self._all)
+        open_variables(self._world, module, self._selection(module).skipped_definitions)
         return module.names[name]
 
     def worth_following(self, atom: Lazy) -> bool:

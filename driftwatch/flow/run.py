@@ -14,6 +14,7 @@ import libcst as cst
 
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode
 from driftwatch.flow.exceptions import ANYTHING, Try, catches, judge
+from driftwatch.flow.shared import changed_content
 from driftwatch.flow.state import Arguments, Content, DictContent, ListContent, State, join_states
 from driftwatch.flow.syntax import Tree
 from driftwatch.flow.uses import Catch, Location, Step
@@ -177,7 +178,18 @@ class Run:
         return Value(((self.state.reach, ListRef(key)),))
 
     def content(self, key: int) -> Content | None:
-        return self.state.heap.get(key)
+        shared = self.world.shared.get(key)
+        if shared is None:
+            return self.state.heap.get(key)
+        shared.readers.add(self.frame.module)
+        known = self.state.heap.get(key)
+        return known if known is not None else shared.content()
+
+    def change(self, key: int, content: Content) -> None:
+        """A container of the heap becomes this."""
+        self.state.heap[key] = content
+        if key in self.world.shared:
+            changed_content(self.world, key, content, self.state.heap)
 
     # -- control flow ----------------------------------------------------------------------------------------------
 

@@ -1,74 +1,240 @@
 """Containers that outlive the function that made them: variables of a module, attributes of an instance.
 
-What one function puts into them another one finds there. Where some function other than a constructor changes a
-container's content, nobody can say what is in it when the next one looks: all that is known may be gone or replaced,
-and anything may have come.
+What one function puts into them another one finds there. Where all that change a dict's content are analysed, it holds
+whatever any of them has put into it, at any time; the functions that read it are analysed anew when that turns out to
+be more. Where others may change it, or it is a list, nobody can say what is in it when the next one looks: all that is
+known may be gone or replaced, and anything may have come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
+import ast
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from driftwatch.flow.code import ClassCode, ModuleCode
-from driftwatch.flow.state import Content, DictContent, Entry, ListContent, State
-from driftwatch.flow.values import DictRef, ListRef, Value, join, unknown
+from driftwatch.flow.state import Content, DictContent, Entry, ListContent, PartialContent, State
+from driftwatch.flow.survey import CONSTRUCTORS, changed_by
+from driftwatch.flow.values import (
+    UNKNOWN,
+    Alternative,
+    Atom,
+    Const,
+    DictRef,
+    External,
+    ListRef,
+    Opaque,
+    Partial,
+    Unknown,
+    Value,
+    join,
+    unknown,
+    value_of,
+)
 from driftwatch.releases import EMPTY, ReleaseSet
 
+if TYPE_CHECKING:
+    from driftwatch.flow.world import World
 
-def open_variables(module: ModuleCode, passed_over: Collection[str], everywhere: ReleaseSet) -> None:
-    """Open the containers of a module's variables that its functions change.
+MAX_KINDS = 24
+"""How many things a dict may hold under keys that are not known before it may hold anything."""
+
+
+@dataclass(eq=False)
+class Shared:
+    """A dict that functions share; its content is in its home's heap under `key`.
+
+    `readers` are the modules that look at it.
+    """
+
+    home: ModuleCode | ClassCode
+    key: int
+    readers: set[ModuleCode] = field(default_factory=set)
+
+    def content(self) -> Content | None:
+        return self.home.heap.get(self.key)
+
+
+def open_variables(world: World, module: ModuleCode, passed_over: Collection[str]) -> None:
+    """A module has been executed: its functions share the containers in its variables from here on.
 
     A variable that a function assigns may be anything, where that function is among those that were passed over.
     """
+    everywhere = world.all_releases
+    for key in [key for key in module.heap if key in world.shared and world.shared[key].home is not module]:
+        # The instances whose methods share it have it.
+        del module.heap[key]
     for piece in module.survey.pieces if module.survey is not None else ():
         if piece.defines in passed_over or piece.is_class:
             for name in piece.globals & module.names.keys():
                 module.names[name] = join(module.names[name], unknown(everywhere))
-    changed = _changes(module, attributes=False)
-    for name, value in module.names.items():
-        if changed is None or name in changed:
-            _open(value, module.heap, everywhere)
+    held = [name for name, value in module.names.items() if any(_is_container(atom) for _, atom in value.alternatives)]
+    if not held:
+        return
+    changed = _changed_variables(module)
+    elsewhere = world.modules.files.changed_elsewhere(module, held)
+    for name in held:
+        seen = _variable_is_seen(module, name, passed_over) and name not in elsewhere
+        if changed is None or name in changed or name in elsewhere:
+            _loosen(world, module, module.names[name], seen=seen)
+        elif seen:
+            _share(world, module, module.names[name])
 
 
-def open_attributes(code: ClassCode, everywhere: ReleaseSet) -> None:
-    """Open the containers in an instance's attributes that some function of the module changes."""
-    changed = _changes(code.module, attributes=True)
-    for name, value in code.attributes.items():
+def share_attribute(world: World, code: ClassCode, name: str, value: Value, heap: Mapping[int, Content]) -> Value:
+    """A value is assigned to an attribute: the dicts that each instance has there are one, which the methods share."""
+    if not any(isinstance(atom, DictRef) for _, atom in value.alternatives):
+        return value
+    if name not in code.shares:
+        changed = code.module.changed_in_functions
+        seen = changed is not None and f".{name}" in changed and _attribute_is_seen(world, code, name)
+        code.shares[name] = None if seen else False
+    if code.shares[name] is False:
+        return value
+    found: list[Alternative] = []
+    for where, atom in value.alternatives:
+        content = heap.get(atom.key) if isinstance(atom, DictRef) else None
+        if not isinstance(atom, DictRef) or not isinstance(content, DictContent):
+            found.append((where, atom))
+            continue
+        number = code.shares[name]
+        if number is None and atom.key not in world.shared:
+            number = code.shares[name] = atom.key
+            world.shared[number] = Shared(code, number)
+            code.heap[number] = _uncertain_items(content)
+        elif number is not None and atom.key not in world.shared:
+            world.shared[atom.key] = world.shared[number]
+            changed_content(world, atom.key, content, heap)
+        found.append((where, atom if number is None else DictRef(number)))
+    return value_of(found)
+
+
+def open_attribute(world: World, code: ClassCode, name: str) -> None:
+    """Open the containers in an attribute of an instance if some function of the module changes them."""
+    value = code.attributes.get(name, Value())
+    if any(_is_container(atom) for _, atom in value.alternatives):
+        changed = code.module.changed_in_functions
         if changed is None or f".{name}" in changed:
-            _open(value, code.heap, everywhere)
+            _loosen(world, code, value, seen=False)
 
 
-def keep_content(code: ClassCode, end: State, everywhere: ReleaseSet) -> None:
+def keep_content(world: World, code: ClassCode, end: State) -> None:
     """A constructor ends: what it has put into the containers of its attributes by now is what the methods find."""
     for key in code.heap:
         if key in end.heap:
-            code.heap[key] = end.heap[key]
-    open_attributes(code, everywhere)
+            keep_one(world, code, key, end.heap)
+    for name in code.attributes:
+        open_attribute(world, code, name)
 
 
-def _changes(module: ModuleCode, *, attributes: bool) -> set[str] | None:
-    """The names of what functions of a module change; None when that was not surveyed, and may be anything."""
+def keep_one(world: World, code: ClassCode, key: int, heap: dict[int, Content]) -> None:
+    """A container is found in an attribute, with the content that it has in a heap."""
+    if key in world.shared:
+        changed_content(world, key, heap[key], heap)
+    else:
+        code.heap[key] = heap[key]
+
+
+def changed_content(world: World, key: int, content: Content, heap: Mapping[int, Content]) -> None:
+    """A function has changed a dict that it shares with others."""
+    shared = world.shared[key]
+    before = shared.content()
+    if not isinstance(before, DictContent) or not isinstance(content, DictContent):
+        return
+    _keep_partials(world, shared.home.heap, heap, [content.others, *(e.value for e in content.entries.values())])
+    after = _absorbed(before, content, shared.home.heap, world)
+    if after != before:
+        shared.home.heap[shared.key] = after
+        world.modules.written = True
+        world.modules.outdated |= shared.readers
+        if isinstance(shared.home, ClassCode):
+            shared.home.changed = True
+
+
+# -- who changes what --------------------------------------------------------------------------------------------------
+
+
+def _changed_variables(module: ModuleCode) -> set[str] | None:
+    """The variables that functions of a module change; None when that was not surveyed, and may be any."""
     if module.survey is None:
         return None
     found: set[str] = set()
     for piece in module.survey.pieces:
         if piece.defines is not None:
-            local = set() if attributes else piece.binds - piece.globals
-            found |= piece.changes - local
+            found |= piece.changes - (piece.binds - piece.globals)
     return found
 
 
-def _open(value: Value, heap: dict[int, Content], everywhere: ReleaseSet) -> None:
+def _variable_is_seen(module: ModuleCode, name: str, passed_over: Collection[str]) -> bool:
+    """Whether all functions of a module that change a variable's content are analysed."""
+    if module.survey is None:
+        return False
+    for piece in module.survey.pieces:
+        if piece.defines is not None and name in piece.changes:
+            if piece.defines in passed_over or (piece.is_class and name not in module.relevant):
+                return False
+    return True
+
+
+def _attribute_is_seen(world: World, code: ClassCode, name: str) -> bool:
+    """Whether all that change the content of an attribute are methods of the class, and analysed."""
+    hot = world.entries.hot_methods(code)
+    if hot is None or code.module.survey is None:
+        return False
+    for piece in code.module.survey.pieces:
+        if f".{name}" not in piece.changes:
+            continue
+        if piece.defines != code.name or piece.tree is None:
+            return False
+        for method in piece.tree.body:
+            change = any(f".{name}" in changed_by(node) for node in ast.walk(method))
+            if change and getattr(method, "name", None) not in hot | CONSTRUCTORS:
+                return False
+    return True
+
+
+# -- content -----------------------------------------------------------------------------------------------------------
+
+
+def _is_container(atom: object) -> bool:
+    return isinstance(atom, (DictRef, ListRef))
+
+
+def _share(world: World, home: ModuleCode | ClassCode, value: Value) -> None:
     for _, atom in value.alternatives:
-        if isinstance(atom, (DictRef, ListRef)) and atom.key in heap:
-            heap[atom.key] = opened(heap[atom.key], everywhere)
+        if isinstance(atom, DictRef) and atom.key in home.heap:
+            world.shared.setdefault(atom.key, Shared(home, atom.key))
+
+
+def _loosen(world: World, home: ModuleCode | ClassCode, value: Value, *, seen: bool) -> None:
+    """Something changes the content of these containers."""
+    for _, atom in value.alternatives:
+        if not isinstance(atom, (DictRef, ListRef)) or atom.key not in home.heap or atom.key in world.shared:
+            continue
+        content = home.heap[atom.key]
+        if seen and isinstance(content, DictContent):
+            home.heap[atom.key] = _uncertain_items(content)
+            world.shared[atom.key] = Shared(home, atom.key)
+        else:
+            home.heap[atom.key] = opened(content, world.all_releases)
+
+
+def _uncertain_items(content: DictContent) -> DictContent:
+    return replace(content, entries={k: _uncertain(e) for k, e in content.entries.items()})
+
+
+def _uncertain(entry: Entry) -> Entry:
+    """An item that may be gone; what is in a container that it holds may be anything."""
+    nested = entry.value.where(_is_container)
+    return replace(entry, certain=EMPTY, value=join(entry.value, unknown(nested)))
 
 
 def opened(content: Content, everywhere: ReleaseSet) -> Content:
     """A container of which anything may have become."""
     if isinstance(content, DictContent):
-        return replace(content, entries={k: _loose(e) for k, e in content.entries.items()}, open=everywhere)
+        loose = replace(content, entries={k: _loose(e) for k, e in content.entries.items()})
+        return loose.opened(everywhere)
     if isinstance(content, ListContent):
         return replace(content, elements=tuple(_loose(e) for e in content.elements), open=everywhere)
     return content
@@ -76,3 +242,74 @@ def opened(content: Content, everywhere: ReleaseSet) -> Content:
 
 def _loose(entry: Entry) -> Entry:
     return replace(entry, certain=EMPTY, value=join(entry.value, unknown(entry.releases)))
+
+
+def _absorbed(before: DictContent, content: DictContent, heap: dict[int, Content], world: World) -> DictContent:
+    """A dict that may be as it was or as it is now."""
+    entries = dict(before.entries)
+    for name, entry in content.entries.items():
+        known = entries.get(name)
+        value = _lasting(entry.value, heap, world)
+        if known is None:
+            entries[name] = replace(entry, certain=EMPTY, value=value)
+        else:
+            certain = known.certain & entry.certain
+            entries[name] = replace(
+                known, releases=known.releases | entry.releases, certain=certain, value=_few(join(known.value, value))
+            )
+    for name in entries.keys() - content.entries.keys():
+        entries[name] = replace(entries[name], certain=EMPTY)
+    after = replace(before, entries=entries)
+    where = content.open | content.forwarded
+    others = content.under_unknown_keys()
+    if not where or (where <= before.open and _same(others, before.under_unknown_keys())):
+        return after
+    after = after.opened(where, _lasting(others, heap, world))
+    return replace(after, others=_few(after.others))
+
+
+def _same(first: Value, second: Value) -> bool:
+    return set(first.alternatives) <= set(second.alternatives)
+
+
+def _few(value: Value) -> Value:
+    return value if len(value.alternatives) <= MAX_KINDS else unknown(value.defined())
+
+
+def _lasting(value: Value, heap: dict[int, Content], world: World) -> Value:
+    """What remains known of a value when the function that has put it there is left."""
+    found: list[Alternative] = []
+    for where, atom in value.alternatives:
+        found.append((where, atom if _lasts(atom, heap, world) else UNKNOWN))
+    return value_of(found)
+
+
+def _lasts(atom: Atom, heap: dict[int, Content], world: World) -> bool:
+    if isinstance(atom, Const):
+        # Of others there may be very many, and they tell nothing about the library.
+        return atom.value is None or isinstance(atom.value, bool)
+    if isinstance(atom, (DictRef, ListRef, Partial)):
+        return atom.key in (heap if isinstance(atom, Partial) else world.shared)
+    return not isinstance(atom, (Unknown, External, Opaque))
+
+
+def _keep_partials(
+    world: World, home: dict[int, Content], heap: Mapping[int, Content], values: Iterable[Value]
+) -> None:
+    """Keep what the partials among these values hold with a dict that functions share, as far as it lasts."""
+
+    def lasting(entry: Entry) -> Entry:
+        return replace(entry, value=_lasting(entry.value, home, world))
+
+    for value in values:
+        for _, atom in value.alternatives:
+            content = heap.get(atom.key) if isinstance(atom, Partial) else None
+            if isinstance(atom, Partial) and isinstance(content, PartialContent) and atom.key not in home:
+                positional, keywords = content.positional, content.keywords
+                home[atom.key] = PartialContent(
+                    _lasting(content.func, home, world),
+                    ListContent(tuple(map(lasting, positional.elements)), positional.open | positional.forwarded),
+                    DictContent(
+                        {k: lasting(e) for k, e in keywords.entries.items()}, keywords.open | keywords.forwarded
+                    ),
+                )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from driftwatch.flow.uses import Location, Step
-from driftwatch.flow.values import UNKNOWN, Atom, Const, Value, join, value_of
+from driftwatch.flow.values import NOTHING, UNKNOWN, Atom, Const, Value, join, unknown, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
@@ -38,22 +38,55 @@ class Entry:
 class DictContent:
     """Keys known by name, and the releases in which there may be others.
 
-    `forwarded` is where those others are what the current function's own caller passes.
+    `forwarded` is where those others are what the current function's own caller passes. `others` is what may be under
+    the keys that are not known by name; where there may be such and it says nothing, it may be anything.
     """
 
     entries: dict[str, Entry] = field(default_factory=dict)
     open: ReleaseSet = EMPTY
     forwarded: ReleaseSet = EMPTY
+    others: Value = NOTHING
+
+    def under_unknown_keys(self) -> Value:
+        """What may be under the keys that are not known by name."""
+        anywhere = self.open | self.forwarded
+        known = self.others.within(anywhere)
+        return join(known, unknown(anywhere - known.defined()))
+
+    def opened(self, where: ReleaseSet, value: Value | None = None) -> DictContent:
+        """The same with something under a key that is not known in these releases, and perhaps more than one."""
+        if value is None and not self.others.alternatives:
+            return replace(self, open=self.open | where)
+        added = unknown(where) if value is None else value.within(where)
+        added = join(added, unknown(where - added.defined()))
+        return replace(self, open=self.open | where, others=join(self.under_unknown_keys(), added))
+
+    def joined_others(self, other: DictContent, where: ReleaseSet) -> DictContent:
+        """The same with what may be under the other dict's unknown keys in these releases."""
+        here = other.open & where
+        if not here:
+            return self
+        return self.opened(here, other.under_unknown_keys() if other.others.alternatives else None)
 
 
 @dataclass(frozen=True, slots=True)
 class ListContent:
-    """Elements in order, each where it is there, and the releases in which there may be more or others."""
+    """Elements in order, each where it is there, and the releases in which there may be more or others.
+
+    `others` is what those may be; where it says nothing, they may be anything.
+    """
 
     elements: tuple[Entry, ...] = ()
     open: ReleaseSet = EMPTY
     forwarded: ReleaseSet = EMPTY
     is_tuple: bool = False
+    others: Value = NOTHING
+
+    def further(self) -> Value:
+        """What the elements may be of which it is not known whether they are there."""
+        anywhere = self.open | self.forwarded
+        known = self.others.within(anywhere)
+        return join(known, unknown(anywhere - known.defined()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +207,8 @@ def _join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseS
     if isinstance(a, DictContent) and isinstance(b, DictContent):
         keys = dict.fromkeys((*a.entries, *b.entries))
         entries = {k: _join_entry(a.entries.get(k), reach_a, b.entries.get(k), reach_b) for k in keys}
-        return DictContent(
-            entries, (a.open & reach_a) | (b.open & reach_b), (a.forwarded & reach_a) | (b.forwarded & reach_b)
-        )
+        forwarded = (a.forwarded & reach_a) | (b.forwarded & reach_b)
+        return DictContent(entries, forwarded=forwarded).joined_others(a, reach_a).joined_others(b, reach_b)
     if isinstance(a, ListContent) and isinstance(b, ListContent):
         longer, shorter = (a, b) if len(a.elements) >= len(b.elements) else (b, a)
         reach_long, reach_short = (reach_a, reach_b) if longer is a else (reach_b, reach_a)
@@ -189,6 +221,7 @@ def _join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseS
             (a.open & reach_a) | (b.open & reach_b),
             (a.forwarded & reach_a) | (b.forwarded & reach_b),
             a.is_tuple,
+            join(a.further().within(reach_a), b.further().within(reach_b)),
         )
     return a
 

@@ -9,7 +9,7 @@ import libcst as cst
 
 from driftwatch.flow.assignment import assign, execute_annotated, execute_assign, execute_augmented, execute_delete
 from driftwatch.flow.classes import define_class
-from driftwatch.flow.containers import elements_of
+from driftwatch.flow.containers import turns_over
 from driftwatch.flow.exceptional import execute_raise, execute_try, execute_with
 from driftwatch.flow.functions import define_function
 from driftwatch.flow.imports import execute_import, execute_import_from
@@ -78,7 +78,7 @@ def _for(run: Run, node: cst.For) -> None:
     iterable = run.eval(node.iter)
     loop = Loop()
     run.frame.loops.append(loop)
-    parts = elements_of(run, iterable)
+    parts = turns_over(run, iterable)
     if parts is not None and run.bears(len(parts)):
         for i in run.rounds(len(parts)):
             _round(run, node, loop, parts[i])

@@ -11,6 +11,7 @@ from driftwatch.flow.identities import Identities
 from driftwatch.flow.modules import Modules
 from driftwatch.flow.recorder import Recorder
 from driftwatch.flow.run import Frame
+from driftwatch.flow.shared import Shared
 from driftwatch.flow.syntax import Tree
 from driftwatch.flow.target import Target
 from driftwatch.snapshot.history import History
@@ -24,6 +25,7 @@ class World:
         self.target = Target(history)
         self.all_releases = history.timeline.all
         self.recorder = Recorder()
+        self.shared: dict[int, Shared] = {}
         self.identities = Identities()
         self.no_frame = Frame(ModuleCode("", ""), Tree("", 0, cst.Module([])))
         self.modules = Modules(self, files)

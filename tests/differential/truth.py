@@ -241,7 +241,8 @@ def _fact(event: Event, kind: str, escaped: bool, source: Source) -> Fact:
         assert match is not None
         keyword = match[1] or match[2]
         place = source.keyword_place(event.path, keyword)
-    elif kind == "arguments":
+    if kind in ("keyword", "arguments"):
+        # What a partial holds fits or does not fit as much as what it is called with.
         way |= source.partials()
     outcomes = frozenset({"raises"}) if escaped else _handled(event, source)
     return Fact(place, way, outcomes, kind, event.text, keyword)

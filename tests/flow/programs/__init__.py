@@ -6,8 +6,9 @@ from tests.flow.programs.arguments import ARGUMENTS
 from tests.flow.programs.control import CONTROL
 from tests.flow.programs.guards import GUARDS
 from tests.flow.programs.imports import IMPORTS
+from tests.flow.programs.kept import KEPT
 from tests.flow.programs.objects import OBJECTS
 from tests.flow.programs.outcomes import OUTCOMES
 from tests.flow.programs.wrappers import WRAPPERS
 
-PROGRAMS = (*IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *CONTROL, *OUTCOMES)
+PROGRAMS = (*IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *CONTROL, *OUTCOMES, *KEPT)

@@ -1,0 +1,216 @@
+"""Methods of containers: what calling one gives, and what it does to a dict or a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import libcst as cst
+
+from driftwatch.flow import pure
+from driftwatch.flow.constants import constants_of
+from driftwatch.flow.containers import anything_in, elements_of, merge_dicts, merge_value, put, spread_into, take
+from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
+from driftwatch.flow.state import DictContent, Entry, ListContent
+from driftwatch.flow.values import (
+    UNKNOWN,
+    Alternative,
+    Const,
+    DictRef,
+    ListRef,
+    MethodOf,
+    ParameterMap,
+    Value,
+    const,
+    unknown,
+    value_of,
+)
+from driftwatch.releases import EMPTY
+
+
+def call_method(run: Run, method: MethodOf, positional: ListContent, keywords: DictContent, node: cst.CSTNode) -> Value:
+    """Call a method of a constant, a dict, a list or a signature's parameters."""
+    reach = run.state.reach
+    owner = method.owner
+    if isinstance(owner, Const):
+        return _constant_method(run, owner, method.name, positional, keywords)
+    if isinstance(owner, ParameterMap):
+        return _parameters_method(run, owner, method.name, positional, node)
+    if isinstance(owner, DictRef):
+        content = dict_of(run, owner)
+        if content is not None:
+            return _dict_method(run, owner, content, method.name, positional, keywords, node)
+    if isinstance(owner, ListRef):
+        listed = lists_of(run, owner)
+        if listed is not None:
+            return _list_method(run, owner, listed, method.name, positional)
+    return unknown(reach)
+
+
+def _constant_method(run: Run, owner: Const, name: str, positional: ListContent, keywords: DictContent) -> Value:
+    if owner.value is not None and name == "join" and positional.elements:
+        parts = elements_of(run, positional.elements[0].value)
+        singles = [p.value.single() for p in parts or ()]
+        if parts is not None and all(isinstance(s, Const) for s in singles):
+            try:
+                joined = pure.method(owner, "join", [Const(tuple(s.value for s in singles if isinstance(s, Const)))])
+                return Value(((run.state.reach, joined),))
+            except pure.NotPureError:
+                pass
+    found: list[Alternative] = []
+    for where, arguments, named in constants_of(run, positional, keywords):
+        if arguments is None:
+            found.append((where, UNKNOWN))
+            continue
+        try:
+            found.append((where, pure.method(owner, name, arguments, named)))
+        except pure.NotPureError:
+            found.append((where, UNKNOWN))
+    return value_of(found)
+
+
+def _parameters_method(run: Run, owner: ParameterMap, name: str, positional: ListContent, node: cst.CSTNode) -> Value:
+    reach = run.state.reach
+    if name == "keys":
+        return Value(((reach, owner),))
+    if name == "values":
+        return run.new_list(
+            node, ListContent(tuple(Entry(reach, reach, Value(((reach, p),))) for p in owner.parameters))
+        )
+    if name == "items":
+        pairs = [
+            (Entry(reach, reach, const(p.name, reach)), Entry(reach, reach, Value(((reach, p),))))
+            for p in owner.parameters
+        ]
+        return _pairs(run, pairs, node)
+    if name == "get" and positional.elements:
+        default = positional.elements[1].value if len(positional.elements) > 1 else const(None, reach)
+        found: list[Alternative] = []
+        for where, key in as_alternatives(positional.elements[0].value, reach):
+            if not isinstance(key, Const):
+                found.append((where, UNKNOWN))
+                continue
+            match = [p for p in owner.parameters if p.name == key.value]
+            found.extend([(where, match[0])] if match else as_alternatives(default, where))
+        return value_of(found)
+    return unknown(reach)
+
+
+def _pairs(run: Run, pairs: Sequence[tuple[Entry, Entry]], node: cst.CSTNode) -> Value:
+    return run.new_list(node, ListContent(tuple(_pair(run, k, v, node, i) for i, (k, v) in enumerate(pairs))))
+
+
+def _pair(run: Run, key: Entry, value: Entry, node: cst.CSTNode, index: int) -> Entry:
+    where, certain = value.releases & run.state.reach, value.certain & run.state.reach
+    number = run.world.identities.number((id(node), run.frame.uid, "pair", index), (node, index))
+    parts = tuple(replace(part, certain=part.releases) for part in (key, value))
+    run.state.heap[number] = ListContent(parts, is_tuple=True)
+    pair = Value(((where, ListRef(number)),)) if where else Value()
+    return Entry(where, certain, pair, value.trace, value.location)
+
+
+def _dict_method(
+    run: Run,
+    owner: DictRef,
+    content: DictContent,
+    name: str,
+    positional: ListContent,
+    keywords: DictContent,
+    node: cst.CSTNode,
+) -> Value:
+    reach = run.state.reach
+    first = positional.elements[0].value if positional.elements else None
+    second = positional.elements[1].value if len(positional.elements) > 1 else None
+    if name == "update":
+        if first is not None:
+            content = merge_value(run, content, first)
+        run.change(owner.key, merge_dicts(content, keywords, reach))
+        return const(None, reach)
+    if name == "copy":
+        return run.new_dict(node, content)
+    if name == "clear":
+        run.change(owner.key, DictContent())
+        return const(None, reach)
+    if name in ("keys", "values", "items"):
+        return _view(run, owner, content, name, node)
+    if name in ("get", "pop", "setdefault") and first is not None:
+        return _keyed(run, owner, content, name, first, second, node)
+    return unknown(reach)
+
+
+def _view(run: Run, owner: DictRef, content: DictContent, name: str, node: cst.CSTNode) -> Value:
+    reach = run.state.reach
+    if name == "keys":
+        return Value(((reach, owner),))
+    entries = [(k, e) for k, e in content.entries.items() if not e.releases.isdisjoint(reach)]
+    others = content.under_unknown_keys()
+    if name == "values":
+        elements = tuple(e for _, e in entries)
+        return run.new_list(node, ListContent(elements, content.open, content.forwarded, others=others))
+    pairs = [(Entry(e.releases, e.certain, const(k, e.releases)), e) for k, e in entries]
+    there = others.defined()
+    further = _pair(run, Entry(there, EMPTY, unknown(there)), Entry(there, EMPTY, others), node, len(pairs))
+    listed = ListContent(
+        tuple(_pair(run, key, value, node, i) for i, (key, value) in enumerate(pairs)),
+        content.open,
+        content.forwarded,
+        others=further.value,
+    )
+    return run.new_list(node, listed)
+
+
+def _keyed(
+    run: Run, owner: DictRef, content: DictContent, name: str, key: Value, default: Value | None, node: cst.CSTNode
+) -> Value:
+    reach = run.state.reach
+    fallback = default if default is not None else const(None, reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(key, reach):
+        if not (isinstance(atom, Const) and isinstance(atom.value, str)):
+            found.extend(anything_in(content, where))
+            if name != "pop" or default is not None:
+                found.extend(as_alternatives(fallback, where))
+            if name == "setdefault":
+                content = content.opened(where, fallback)
+            continue
+        entry = content.entries.get(atom.value)
+        here = entry.releases & where if entry is not None else EMPTY
+        absent = where - entry.certain if entry is not None else where
+        if entry is not None:
+            found.extend(as_alternatives(entry.value, here))
+        found.extend(as_alternatives(fallback, absent))
+        found.extend(as_alternatives(content.under_unknown_keys(), absent))
+        if name == "pop":
+            content = take(content, atom.value, where)
+        elif name == "setdefault":
+            note = f"`{atom.value}` is put into the dict here"
+            fresh = Entry(absent, where - here, fallback.within(absent), (run.step(node, note),))
+            if entry is None:
+                content = put(content, atom.value, fresh)
+            elif absent:
+                content = put(content, atom.value, replace(fresh, certain=absent - here))
+                merged = content.entries[atom.value]
+                whole = replace(merged, certain=merged.certain | where)
+                content = replace(content, entries={**content.entries, atom.value: whole})
+    run.change(owner.key, content)
+    return value_of(found)
+
+
+def _list_method(run: Run, owner: ListRef, content: ListContent, name: str, positional: ListContent) -> Value:
+    reach = run.state.reach
+    if name == "append" and len(positional.elements) == 1:
+        entry = positional.elements[0]
+        added = Entry(reach, reach, entry.value, entry.trace)
+        run.change(owner.key, replace(content, elements=(*content.elements, added)))
+    elif name == "extend" and len(positional.elements) == 1:
+        run.change(owner.key, spread_into(run, content, positional.elements[0].value))
+    elif name in ("insert", "remove", "pop", "clear", "sort", "reverse"):
+        if name == "clear":
+            run.change(owner.key, replace(content, elements=(), open=EMPTY, forwarded=EMPTY))
+        else:
+            run.change(owner.key, replace(content, open=content.open | reach))
+    elif name == "copy":
+        return Value(((reach, owner),))
+    elif name in ("index", "count"):
+        return unknown(reach)
+    return const(None, reach)
