@@ -10,6 +10,7 @@ import pytest
 
 from tests.browser import Browser, find_chromium
 from tests.cli_process import Result, run
+from tests.conftest import ROOT
 from tests.test_report_html import safe_page
 from tests.test_report_markdown import ALLOWED, page
 from tests.test_report_sarif import schema, valid
@@ -23,7 +24,8 @@ FILES = {
     "markdown": "o.md",
     "junit": "o.xml",
     "html": "o.html",
-    "matrix": "o.txt",
+    "matrix": "o.matrix",
+    "text": "o.txt",
 }
 FUSION = "sglang/srt/layers/flashinfer_comm_fusion.py"
 
@@ -40,6 +42,19 @@ def text(scanned: tuple[Result, Path], name: str) -> str:
     result, folder = scanned
     assert (result.status, result.err) == (1, "")
     return (folder / FILES[name]).read_text(encoding="utf-8")
+
+
+def test_the_readme_shows_what_is_printed(scanned: tuple[Result, Path]) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    sample = readme.partition("The first prints")[2].partition("```text\n")[2].partition("```")[0]
+    shown = [line for line in sample.splitlines() if line != "[...]"]
+    printed = text(scanned, "text").splitlines()
+    # The time it took stands at the end of the last line.
+    printed[-1] = printed[-1].rpartition(" in ")[0]
+    assert len(shown) > 30
+    places = [printed.index(line) for line in shown if line]
+    assert [line for line in shown if line not in printed] == []
+    assert places[-1] == len(printed) - 1
 
 
 def test_annotations(scanned: tuple[Result, Path]) -> None:
