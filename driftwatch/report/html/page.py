@@ -251,7 +251,7 @@ def _matrix(reports: Sequence[Report], name: str, number: int) -> Markup:
         "section",
         tag("h2", "What works where"),
         tag("ul", legend, class_="legend"),
-        tag("p", f"{BESIDE[0].upper()}{BESIDE[1:]}: {aside}.", class_="about") if aside else None,
+        tag("p", f"{BESIDE[0].upper()}{BESIDE[1:]}: {aside}.", class_="besides") if aside else None,
         tag("div", head, rows, class_="grid"),
         class_="library",
         data_library=number,
