@@ -223,6 +223,8 @@ def scan(request: ScanRequest) -> ScanResult:
             placed=_placing(sources, config),
             baseline=baseline,
             baseline_path=str(baseline_path) if baseline_path is not None else "",
+            applied=[rule.code for rule in chosen],
+            unseen=_unseen(roots, sources),
         ),
     )
     still_true = [*sifted.standing, *(each.finding for each in sifted.suppressed if each.by == "baseline")]
@@ -327,6 +329,17 @@ def _placing(sources: Sources, config: Config) -> Callable[[str], str]:
         return shown
 
     return placed
+
+
+def _unseen(roots: Sequence[Root], sources: Sources) -> Callable[[str], bool]:
+    """Whether a path of a report is that of a Python file that is there and that this scan did not look at."""
+    seen = {path for root in roots for path in root.files}
+
+    def unseen(shown: str) -> bool:
+        path = sources.path(shown)
+        return path.suffix == ".py" and path not in seen and path.is_file()
+
+    return unseen
 
 
 def _of_installations(

@@ -13,8 +13,9 @@ import io
 import json
 import re
 import tokenize
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -145,8 +146,9 @@ def _ignore(path: str, line: int, first: int, last: int, directive: re.Match[str
 class Decisions:
     """Everything that may suppress. `patterns` are per-file ignores; `texts` gives the text of a file, if it can.
 
-    `timelines` and `checked` are by distribution; `codes` are all that exist. `placed` gives a finding's path as the
-    patterns see it.
+    `timelines` and `checked` are by distribution; `codes` are all that exist, `applied` those that were looked for, or
+    None for all. `placed` gives a finding's path as the patterns see it. `unseen` says of a path whether its file is
+    there and was not looked at. What was not looked for, or where nobody looked, cannot be said to be gone.
     """
 
     texts: Callable[[str], str | None]
@@ -157,6 +159,8 @@ class Decisions:
     placed: Callable[[str], str] = str
     baseline: Sequence[BaselineEntry] = ()
     baseline_path: str = "baseline"
+    applied: Sequence[str] | None = None
+    unseen: Callable[[str], bool] = field(default=lambda path: False)
 
 
 def sift(findings: Sequence[Finding], paths: Iterable[str], decisions: Decisions) -> Sifted:
@@ -189,18 +193,43 @@ def sift(findings: Sequence[Finding], paths: Iterable[str], decisions: Decisions
         _idle(ignore, decisions, ignore in expired)
         for each in comments.values()
         for ignore in each
-        if ignore not in used
+        if ignore not in used and (ignore in expired or _could_be_needed(ignore, decisions))
     ]
-    idle += [
-        Idle(
-            decisions.baseline_path, None, f"{entry.code} {entry.symbol} in {entry.path} is in the baseline and is gone"
-        )
-        for entry in decisions.baseline
-        if entry not in used
-    ]
+    idle += _gone(decisions, used)
     return Sifted(
         tuple(standing), tuple(suppressed), tuple(sorted(idle, key=lambda i: (i.path, i.line or 0, i.message)))
     )
+
+
+def _gone(decisions: Decisions, used: set[object]) -> list[Idle]:
+    """What is to be told about the entries of the baseline that are not there any more."""
+    entries = [
+        entry
+        for entry in decisions.baseline
+        if (decisions.applied is None or entry.code in decisions.applied) and not decisions.unseen(entry.path)
+    ]
+    gone = [entry for entry in entries if entry not in used]
+    if len(gone) > 1 and len(gone) == len(decisions.baseline):
+        told = (
+            f"none of the {len(gone)} findings in the baseline is here: all are gone, or it was written for other paths"
+        )
+        return [Idle(decisions.baseline_path, None, told)]
+    counted = Counter(f"{entry.code} {entry.symbol} in {entry.path}" for entry in gone)
+    return [
+        Idle(
+            decisions.baseline_path,
+            None,
+            f"{what} is in the baseline{'' if number == 1 else f' {number} times'} and is gone",
+        )
+        for what, number in counted.items()
+    ]
+
+
+def _could_be_needed(ignore: Ignore, decisions: Decisions) -> bool:
+    """Whether all that a comment speaks for was looked for, so that what it says of the code can be judged."""
+    if decisions.applied is None or ignore.fault is not None:
+        return True
+    return all(code in decisions.applied for code in decisions.codes if not ignore.codes or matches(code, ignore.codes))
 
 
 def _comment_for(

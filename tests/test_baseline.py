@@ -168,6 +168,18 @@ def test_a_stale_entry_is_told(studio: Path) -> None:
     assert "DW101 kiln.fire in studio.py is in the baseline and is gone" in result.out
 
 
+def test_part_of_a_scan_does_not_take_the_rest_for_gone(studio: Path) -> None:
+    (studio / "more.py").write_text("import kiln\n\nkiln.raku(1)\n")
+    run("baseline", "write", cwd=studio)
+    for part in (["more.py"], ["--select", "DW1"], ["--ignore", "DW201"]):
+        result = run("scan", "--baseline", KNOWN, *part, cwd=studio)
+        assert (result.status, "is gone" in result.out) == (0, False), result.out
+    (studio / "more.py").unlink()
+    assert (
+        "DW201 kiln.raku in more.py is in the baseline and is gone" in run("scan", "--baseline", KNOWN, cwd=studio).out
+    )
+
+
 def test_the_configured_file_is_the_one_that_is_written(studio: Path) -> None:
     configure(studio, 'baseline = "known/here.json"')
     (studio / "known").mkdir()

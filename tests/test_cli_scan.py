@@ -284,3 +284,15 @@ def test_an_ascii_terminal_gets_ascii(studio: Path) -> None:
     result = run("scan", cwd=studio, environment={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert result.status == 1
     assert r"Ton \xe9 \u7c98\u571f" in result.out
+
+
+@pytest.mark.parametrize("command", ["scan", "config", "baseline write"])
+def test_a_configured_range_of_a_library_that_is_no_target(studio: Path, command: str) -> None:
+    text = (studio / "pyproject.toml").read_text()
+    (studio / "pyproject.toml").write_text(
+        text.replace("[tool.driftwatch]\n", '[tool.driftwatch]\nagainst = "kilm>=1"\n')
+    )
+    result = run(*command.split(), cwd=studio)
+    assert (result.status, result.out) == (2, "")
+    place = (studio / "pyproject.toml").resolve()
+    assert result.err == f"error: {place}: 'kilm' in 'kilm>=1' is no target\nhint: did you mean kiln?\n"

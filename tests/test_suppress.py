@@ -186,6 +186,52 @@ def test_a_baseline_does_not_hold_notes_and_is_in_order(tmp_path: Path) -> None:
     assert [entry["path"] for entry in json.loads(text)["entries"]] == ["a.py", "b.py"]
 
 
+def entry(path: str = "app.py", code: str = "DW101", mark: str = "0") -> BaselineEntry:
+    return BaselineEntry(mark * 32, code, path, "lib.f", frozenset({"0.6"}))
+
+
+def test_what_was_not_looked_for_cannot_be_gone() -> None:
+    known = (entry(mark="1"), entry(code="DW201", mark="2"), entry("other.py", mark="3"))
+    result = sifted("", baseline=known, applied=["DW101"], unseen="other.py".__eq__)
+    assert told(result) == [(None, "DW101 lib.f in app.py is in the baseline and is gone")]
+
+
+def test_a_baseline_of_which_nothing_is_left_is_told_once() -> None:
+    result = sifted("", baseline=(entry(mark="1"), entry(code="DW201", mark="2")))
+    assert told(result) == [
+        (None, "none of the 2 findings in the baseline is here: all are gone, or it was written for other paths")
+    ]
+
+
+def test_entries_alike_are_told_together() -> None:
+    found = finding()
+    known = (
+        entry(mark="1"),
+        entry(mark="2"),
+        replace(entry(), fingerprint=found.fingerprint, releases=frozenset(TIMELINE.versions)),
+    )
+    assert told(sifted("", found, baseline=known)) == [
+        (None, "DW101 lib.f in app.py is in the baseline 2 times and is gone")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("comment", "applied", "idle"),
+    [
+        ("ignore[DW101]", ["DW201"], False),
+        ("ignore[DW1]", ["DW101"], False),
+        ("ignore[DW1]", ["DW101", "DW102"], True),
+        ("ignore", ["DW101", "DW102"], False),
+        ("ignore", CODES, True),
+        ("ignore[DW999]", ["DW101"], True),
+    ],
+)
+def test_a_comment_is_judged_where_all_it_speaks_for_was_looked_for(
+    comment: str, applied: list[str], idle: bool
+) -> None:
+    assert bool(told(sifted(f"f(x=1)  # driftwatch: {comment}\n", applied=applied))) is idle
+
+
 def test_an_entry_that_is_gone_is_told() -> None:
     entry = BaselineEntry("0" * 32, "DW101", "app.py", "lib.f", frozenset({"0.6"}))
     result = sifted("", baseline=(entry,), baseline_path="ci/baseline.json")
