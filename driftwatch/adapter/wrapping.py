@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import keyword
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
@@ -138,7 +139,7 @@ class _Learner:
         given = {name: value for name, value in zip(self._names, values, strict=True) if value is not OMITTED}
         names = tuple(given)
         # Of two threads that learn at once, one may undo what the other did: the next call learns it again.
-        if names in self._sets or len(self._sets) < _MOST_SETS:
+        if (names in self._sets or len(self._sets) < _MOST_SETS) and not _is_followed():
             self._sets = [*(known for known in self._sets if known != names), names]
             self.wrapper.__code__ = self._source.function(self._ending()).__code__
         return self._target(**given)
@@ -153,6 +154,12 @@ class _Learner:
                 f"    return {mark}target({', '.join(f'{name}={name}' for name in names)})",
             ]
         return [*lines, f"return {mark}other({', '.join(self._names)})"]
+
+
+def _is_followed() -> bool:
+    """Whether torch.compile is reading along: it takes what is called, but not the making of code."""
+    torch: Any = sys.modules.get("torch")
+    return torch is not None and bool(torch.compiler.is_compiling())
 
 
 def _by_name(names: Sequence[str]) -> str:

@@ -55,9 +55,11 @@ def test_it_is_formatted(adapter_file: Path) -> None:
 
 
 @pytest.mark.slow
-def test_it_is_typed(adapter_file: Path) -> None:
-    config = adapter_file.with_name("mypy.ini")
-    config.write_text("[mypy]\n[mypy-torch.*]\nignore_missing_imports = true\n")
+@pytest.mark.parametrize("torch", ["", "follow_imports = skip\n"])
+def test_it_is_typed(torch: str, adapter_file: Path, tmp_path: Path) -> None:
+    """With the types of the torch that is installed, if one is, and without any."""
+    config = tmp_path / "mypy.ini"
+    config.write_text(f"[mypy]\n[mypy-torch.*]\n{torch}ignore_missing_imports = true\n")
     subprocess.run([tool("mypy"), "--strict", "--config-file", str(config), str(adapter_file)], check=True)
 
 

@@ -251,6 +251,29 @@ def test_an_open_signature() -> None:
     assert calls == [(1, (), {"b": 2})]
 
 
+@pytest.mark.parametrize("seen", [0, 1, 9])
+@pytest.mark.parametrize("hide", [True, False])
+def test_a_compiler_takes_the_wrapper_whole(hide: bool, seen: int) -> None:
+    """Also one that has not seen these arguments yet, or has seen too many: code is not made while it reads along."""
+    torch = pytest.importorskip("torch")
+
+    def target(a: Any, b: Any, c: Any = 1, d: Any = 2, e: Any = 3, f: Any = 4, g: Any = 5) -> Any:
+        return a * b + c + 10 * d + 100 * e + 1000 * f + 10000 * g
+
+    if hide:
+        target.__signature__ = 0  # type: ignore[attr-defined]
+    wrapper = bound(target, (OLD, NEW), RULES).function
+    for number in range(seen):
+        wrapper(1, 2, **{name: 3 for place, name in enumerate("edcfg") if number >> place & 1})
+
+    def layer(x: Any) -> Any:
+        return wrapper(x, x, d=x, h=0)
+
+    x = torch.arange(4.0)
+    for _ in range(2):
+        assert torch.equal(torch.compile(layer, fullgraph=True, backend="eager")(x), x * x + 1 + 10 * x + 54300)
+
+
 # -- what it costs ---------------------------------------------------------------------------------------------------
 
 

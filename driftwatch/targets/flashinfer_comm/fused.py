@@ -387,10 +387,11 @@ def _operators() -> Any:
         return _operator_cache[0]
     import torch
 
+    make_library: Any = torch.library.Library  # not typed in every release of torch
     base = "driftwatch_" + re.sub(r"\W", "_", __name__)
     for number in range(1000):  # a reloaded module finds its own name taken
         name = f"{base}_{number}" if number else base
-        library = torch.library.Library(name, "FRAGMENT")
+        library = make_library(name, "FRAGMENT")
         try:
             tags = (torch.Tag.pt2_compliant_tag,)
             library.define(

@@ -43,10 +43,9 @@ def main(adapter: Adapter, arguments: Sequence[str] | None = None) -> int:
 
 def _number(text: str) -> int:
     """A number of tokens."""
-    number = int(text)
-    if number < 0:
-        raise ValueError
-    return number
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of tokens")
+    return int(text)
 
 
 def _self_test(adapter: Adapter, options: argparse.Namespace) -> int:

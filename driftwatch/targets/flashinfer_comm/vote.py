@@ -39,7 +39,7 @@ class Meeting:
         self.ranks = group_ranks(group)
         self.rank = self.ranks.index(dist.get_rank())
         self.timeout = timeout
-        self._store = dist.distributed_c10d._get_default_store()  # the one way to it, since torch 1.8
+        self._store: Any = dist.distributed_c10d._get_default_store()  # the one way to it, since torch 1.8
         number = _sessions[self.ranks] = _sessions.get(self.ranks, 0) + 1
         # A process may hold two copies of this code, under two names: each counts its own meetings.
         place = hashlib.sha256(f"{__name__}|{self.ranks}".encode()).hexdigest()[:16]
