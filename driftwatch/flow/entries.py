@@ -42,6 +42,7 @@ class Entries:
         self._active: list[FunctionCode] = []
         self._summarising: set[FunctionCode] = set()
         self._constructed: dict[ClassCode, list[tuple[Ref, Construction]]] = {}
+        self._passing: dict[tuple[FunctionCode, str, int, str], None] = {}
         self._hot: dict[ClassCode, frozenset[str] | None] = {}
         self._left_over: dict[ModuleCode, Collection[ModuleCode]] = {}
 
@@ -271,6 +272,10 @@ class Entries:
         """An instance of a class that derives from one of the library's is made."""
         self._constructed.setdefault(code, []).append((base, place))
 
+    def passes_through(self, function: FunctionCode, path: str, line: int, reason: str) -> None:
+        """A function passes on to the library what it is given: without a call of it, there is nothing to check."""
+        self._passing[function, path, line, reason] = None
+
     def finish(self) -> None:
         """Analyse anew what has looked too early, and give the recorded subclasses the places of their construction."""
         for _ in range(MAX_ROUNDS):
@@ -280,6 +285,9 @@ class Entries:
                 self.analyse_left_over(module, self._left_over[module])
             if not outdated:
                 break
+        for function, path, line, reason in self._passing:
+            if not function.called:
+                self._world.recorder.unresolved(path, line, reason)
         for code, places in self._constructed.items():
             for use in self._world.recorder.uses():
                 if isinstance(use, SubclassUse) and use.class_name == code.name and use.location.path == code.tree.path:

@@ -295,6 +295,7 @@ def use_call(
     )
     if keywords.forwarded & reach or positional.forwarded & reach:
         run.frame.asks_parameters = run.frame.forwards = True
+        _passed_through(run, node, ref)
     elif (keywords.open | positional.open) & reach:
         star = "**" if keywords.open & reach else "*"
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
@@ -303,6 +304,18 @@ def use_call(
     if run.frame.records or (not run.frame.muted and (foreign or not known)):
         run.recorder.add(use)
     return use, _result(run, callee, ref, reach)
+
+
+def _passed_through(run: Run, node: cst.CSTNode, ref: Ref) -> None:
+    """A call passes on what somebody gives to the function that is analysed: who calls that makes the call."""
+    entry = run.frame
+    while entry.caller is not None:
+        entry = entry.caller
+    if entry.records and entry.function is not None:
+        reason = (
+            f"`{ref.dotted}` is called with what is passed to `{entry.function.qualname}`, which nothing here calls"
+        )
+        run.world.entries.passes_through(entry.function, run.frame.tree.path, run.frame.tree.line(node), reason)
 
 
 def _callee(atom: Atom) -> tuple[Ref, bool, bool, bool]:

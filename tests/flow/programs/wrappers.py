@@ -297,4 +297,50 @@ WRAPPERS = (
             return _gather(x)
         """,
     ),
+    marked(
+        "passed_through_to_whoever_calls",
+        """
+        import lib.comm as comm
+
+
+        def spread(options):
+            return comm.create(**options)  #? PASSED spread CALLED
+
+
+        def all_of(*args, **kwargs):
+            return comm.create(*args, **kwargs)  #? PASSED all_of CALLED
+
+
+        def outer(**kwargs):
+            return inner(**kwargs)
+
+
+        def inner(**kwargs):
+            return comm.create(**kwargs)  #? PASSED outer CALLED
+
+
+        class Layer:
+            def call(self, **kwargs):
+                return comm.create(**kwargs)  #? PASSED Layer.call CALLED
+
+
+        def known(**kwargs):
+            return comm.create(**kwargs)
+
+
+        def run():
+            return known(world_size=1, rank=2, group=3)  #! DW101 group 0.1.0 raises
+
+
+        def _kept(**kwargs):
+            return comm.create(**kwargs)
+
+
+        def run_private():
+            return _kept(world_size=1, rank=2)
+        """.replace("PASSED ", "`lib.comm.create` is called with what is passed to `").replace(
+            " CALLED", "`, which nothing here calls"
+        ),
+        runs=False,
+    ),
 )
