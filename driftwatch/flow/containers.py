@@ -268,6 +268,8 @@ def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alterna
     if isinstance(owner, External) and owner.dotted == "sys.modules" and isinstance(key, Const):
         if isinstance(key.value, str) and run.target.is_inside(key.value):
             return [(where & run.history.has_module(key.value), LibModule(key.value))]
+        if isinstance(key.value, str) and run.target.is_above(key.value):
+            return [(where, LibModule(key.value))]
     if isinstance(owner, Unknown):
         run.asks(owner.parameter)
     return [(where, UNKNOWN)]

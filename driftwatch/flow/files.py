@@ -65,6 +65,11 @@ class Files:
         aliases = (
             re.compile(rb"import(?<!\wimport)\s[^\n]*\b" + re.escape(first) + rb"[\w.]*\s+as\b"),
             re.compile(re.escape(first) + rb"(?<=['\"]" + re.escape(first) + rb")[\w.]*['\"]"),
+            # The bare name of the package, handed on: ``fi = package``, ``getattr(package, "part")``.
+            re.compile(
+                re.escape(first) + rb"(?<![\w.'\"]" + re.escape(first) + rb")(?<!import " + re.escape(first) + rb")"
+                rb"(?<!from " + re.escape(first) + rb")\s*[,;)\]}\n#]"
+            ),
         )
         parts = (
             re.compile(end + rb"(?<=[.'\"]" + end + rb")\b"),
