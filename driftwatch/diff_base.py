@@ -13,6 +13,7 @@ elsewhere in the file. So a bad call that is put before an equal one is told wit
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -112,14 +113,20 @@ def _parting(root: Path, revision: str) -> GitCommit:
     try:
         asked = GitCommit(root, revision)
     except InputError as error:
-        hint = f"a shallow clone? fetch it first: git fetch origin {revision.removeprefix('origin/')}"
-        raise InputError(error.message, hint) from None
+        raise InputError(error.message, _how_to_have(revision)) from None
     try:
         found = git(root, "merge-base", asked.commit, "HEAD").decode().strip()
     except InputError:
         # A shallow clone does not know; then what was named is what is meant.
         return asked
     return asked if found in ("", asked.commit) else GitCommit(root, found)
+
+
+def _how_to_have(revision: str) -> str | None:
+    """What brings a commit that is not here; a ref or a commit can be asked for by name, what is reckoned cannot."""
+    if re.fullmatch(r"\w[\w./-]*", revision):
+        return f"a shallow clone? fetch it first: git fetch origin {revision.removeprefix('origin/')}"
+    return "a shallow clone? fetch the rest first: git fetch --unshallow" if re.match(r"\w|@", revision) else None
 
 
 def _write(commit: GitCommit, copy: Path) -> None:

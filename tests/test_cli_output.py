@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from driftwatch.cli.output import check_place, write_all, write_whole
 from driftwatch.errors import InputError
-from tests.cli_process import make_studio, run
+from tests.cli_process import make_studio, run, surroundings
 
 
 def everything(folder: Path) -> dict[str, str]:
@@ -88,6 +90,34 @@ def test_a_stream_that_fails_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot write '/dev/full': No space left on device"):
         write_all([(tmp_path / "a", "new"), (Path("/dev/full"), "new")])
     assert everything(tmp_path) == {}
+
+
+def shell(line: str, cwd: Path) -> tuple[int, str]:
+    """A line of shell with the program as ``$DW``: its status, and what it says on standard error."""
+    program = f'DW() {{ "{sys.executable}" -m driftwatch "$@"; }}\n'
+    done = subprocess.run(
+        ["bash", "-c", program + line], cwd=cwd, env=surroundings(), capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("DW scan > /dev/full", 2, "error: cannot write to standard output: No space left on device\n"),
+        ("DW --help > /dev/full", 2, "error: No space left on device\n"),
+        ("DW scan >&-", 1, ""),
+        ("DW scan > /dev/null 2>&-", 1, ""),
+        ("DW scan --format json=out.json >&- 2>&-", 1, ""),
+        ("DW scan | head -1; exit ${PIPESTATUS[0]}", 1, ""),
+    ],
+)
+def test_streams_that_take_nothing(tmp_path: Path, line: str, status: int, said: str) -> None:
+    studio = make_studio(tmp_path)
+    assert shell(line, studio) == (status, said)
+    if "json" in line:
+        assert (studio / "out.json").read_text().startswith("{")
 
 
 def test_in_one_run(tmp_path: Path) -> None:

@@ -223,7 +223,14 @@ def test_a_base_that_is_none(studio: Path, base: str, message: str) -> None:
     result = run("scan", f"--diff-base={base}", cwd=studio)
     assert result.status == 2
     assert message in result.err
-    assert "hint: " in result.err
+    assert ("hint: a shallow clone? fetch it first: git fetch origin nowhere" in result.err) is (base == "nowhere")
+    assert "origin --all" not in result.err
+
+
+def test_a_reckoned_base_that_is_not_here_is_not_fetched_by_name(studio: Path) -> None:
+    result = run("scan", "--diff-base=HEAD~99", cwd=studio)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.endswith("hint: a shallow clone? fetch the rest first: git fetch --unshallow\n")
 
 
 def test_a_folder_that_is_no_repository(made: Path) -> None:

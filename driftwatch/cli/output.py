@@ -14,7 +14,15 @@ from driftwatch.report.safe import safe
 
 
 def print_anything() -> None:
-    """Let both streams print any text whatever their encoding; what they cannot show comes out escaped."""
+    """Let both streams print any text whatever their encoding; what they cannot show comes out escaped.
+
+    A stream that was closed before the start takes everything and shows nothing, and no file gets its number.
+    """
+    # They are None where the descriptor is closed.
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -43,6 +51,8 @@ def _print(text: str) -> None:
     except BrokenPipeError:
         # The reader has seen enough (`| head`). What is still buffered must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        raise InputError(f"cannot write to standard output: {error.strerror or type(error).__name__}") from None
 
 
 def write_whole(path: Path, text: str) -> None:

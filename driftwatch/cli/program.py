@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -77,6 +78,12 @@ def execute(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            _crashed(error, environment)
+        else:
+            say(f"error: {error.strerror}")
+        return USAGE
     except Exception as error:  # noqa: BLE001 - a defect of driftwatch must not look like findings
         _crashed(error, environment)
         return USAGE
