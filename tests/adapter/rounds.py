@@ -143,6 +143,10 @@ def main() -> None:
         except (fa.AdapterError, ValueError) as error:
             seen["raised"] = type(error).__name__
             seen["message"] = str(error)
+        if trouble in ("early", "late"):  # nothing stands in the way now, but that it failed before
+            build.fail_creation = None
+            with fa.FusedAllReduce(group, hidden, dtype, plan["limit"], "auto", timeout=given["timeout"]) as op:
+                seen["again"] = list(op.decision.objections)
         seen["seconds"] = time.monotonic() - started
         seen["alive"] = Workspace.alive
         seen["groups"] = len(dist.distributed_c10d._world.pg_map)

@@ -99,6 +99,9 @@ def play(
                 culprit = f"rank {group + plan['who']}: "
                 told = [r.get("message") or " ".join(r["why"]) for r in ranks]
                 assert all(culprit in text for text in told), "every rank knows which rank it was"
+            if plan["trouble"] in ("early", "late"):
+                again = f"rank {group}: a workspace for these ranks could not be made before: {culprit}"
+                assert all(r["again"][0].startswith(again) for r in ranks), "a failure is remembered, not tried again"
     groups = {rank[-1]["groups"] for rank in seen}
     assert max(groups) <= 2 + (world // size if size != world else 0), "process groups pile up"
 

@@ -211,24 +211,25 @@ class FusedAllReduce:
 
     def _make_together(self, meeting: Meeting, required: bool) -> Decision:
         """Make the workspace, and vote on whether every rank has one; if not, none keeps it."""
-        failure = None
+        failure, own = None, True
         interface = find_interface(self.adapter)
         assert isinstance(interface, Interface)
         try:
             self._kernels = make_backend(self.adapter, interface, self.request, self.group, meeting)
         except Exception as error:  # whatever it is, the other ranks must hear of it
-            failure = f"making the workspace raised {type(error).__name__}: {error}"
+            failure, own = f"making the workspace raised {type(error).__name__}: {error}", not _is_of_another(error)
             meeting.give_up()
         try:
-            ballots = meeting.vote({"objection": failure})
+            ballots = meeting.vote({"objection": failure, "own": own})
         except VoteFailed:
             self._release()
             raise
-        objections = [f"rank {self.ranks[i]}: {b['objection']}" for i, b in enumerate(ballots) if b["objection"]]
+        failed = [(not b["own"], self.ranks[i], b["objection"]) for i, b in enumerate(ballots) if b["objection"]]
+        objections = [f"rank {rank}: {text}" for _, rank, text in sorted(failed)]  # who failed before who waited for it
         if not objections:
             return Decision(fused=True, reason="every rank can", required=required)
         self._release()
-        self.latched[self.ranks] = objections[0]
+        self.latched[self.ranks] = f"a workspace for these ranks could not be made before: {objections[0]}"
         unmet = f"the fused allreduce is required, and cannot run: {'; '.join(objections)}" if required else None
         return Decision(False, objections[0], tuple(objections), unmet=unmet, required=required)
 
@@ -410,6 +411,13 @@ def _operators() -> Any:
         _operator_cache.extend([operators, library])
         return operators
     raise AdapterError("no free name for the custom ops")
+
+
+def _is_of_another(error: BaseException | None) -> bool:
+    """Whether a failure, or what it came from, is that another rank gave up or was not heard."""
+    while error is not None and not isinstance(error, VoteFailed):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _find(key: str) -> FusedAllReduce:
