@@ -52,11 +52,16 @@ def bind(record: Record, installed: Installed, conditions: Mapping[str, Conditio
         why = f"{installed.described} has no {record.name}"
         why += f" (first in {record.first()})" if known else ", although the release of that version has"
         return _missing(record, installed, why)
-    except Exception as error:  # a lazy attribute may import on first use
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # a lazy attribute may import on first use, and an import can even exit
         return _missing(record, installed, f"reading {record.name} raised {type(error).__name__}: {error}")
     if not callable(target):
         return _missing(record, installed, f"{record.name} of {installed.described} cannot be called")
-    return _bound(record, installed, conditions, target)
+    try:
+        return _bound(record, installed, conditions, target)
+    except Exception as error:  # an object with attributes that raise; nothing of the library may keep us from starting
+        return _missing(record, installed, f"looking at {record.name} raised {type(error).__name__}: {error}")
 
 
 def _bound(

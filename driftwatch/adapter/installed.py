@@ -44,7 +44,7 @@ def find_installed(
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as caught:  # an import can even exit: what it raised is the record
-        error = f"import {module_name} raised {type(caught).__name__}: {_first_line(caught)}"
+        error = f"import {module_name} raised {': '.join(filter(None, [type(caught).__name__, _first_line(caught)]))}"
     declared = _distribution_version(distribution)
     stated = _stated_version(module_name)
     version = stated or declared

@@ -235,7 +235,10 @@ def dress(wrapper: Callable[..., Any], record: Record, target: Callable[..., Any
     """Give a wrapper the name, the documentation and the reference signature of what it stands for."""
     wrapper.__name__ = wrapper.__qualname__ = record.name
     wrapper.__module__ = __name__
-    documentation = getattr(target, "__doc__", None)
+    try:
+        documentation = getattr(target, "__doc__", None)
+    except Exception:  # a broken descriptor can raise anything
+        documentation = None
     wrapper.__doc__ = documentation if isinstance(documentation, str) else None
     kinds = {
         POSITIONAL_ONLY: inspect.Parameter.POSITIONAL_ONLY,

@@ -18,7 +18,13 @@ from driftwatch.adapter.binding import Binding, bind
 from driftwatch.adapter.installed import Installed
 from driftwatch.adapter.rules import DROP, WARN, Rule
 from driftwatch.adapter.settler import Record
-from driftwatch.adapter.signatures import AdapterError, MissingArgument, UnsupportedArgument, recorded
+from driftwatch.adapter.signatures import (
+    AdapterError,
+    MissingArgument,
+    UnavailableFunction,
+    UnsupportedArgument,
+    recorded,
+)
 from driftwatch.snapshot.history import History
 from driftwatch.targets.target import Target
 
@@ -249,6 +255,37 @@ def test_an_open_signature() -> None:
     binding = bound(target, (("a", "*more", "**other"), ("a", "b=")))
     binding.function(1, b=2)
     assert calls == [(1, (), {"b": 2})]
+
+
+class Broken(Hidden):
+    """Everything that is asked of it beside a call raises, as of a proxy whose object is gone."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "calls":
+            return super().__getattribute__(name)
+        raise SystemError(f"no {name}")
+
+
+def test_a_function_of_which_nothing_can_be_read() -> None:
+    target = Broken()
+    binding = bound(target, (OLD, NEW), RULES)
+    assert binding.evidence == "snapshot"
+    assert binding.function(1, 2, c=3) == "done"
+    assert target.calls == [((), {"a": 1, "b": 2, "c": 3})]
+
+
+@pytest.mark.parametrize("error", [ImportError("x"), SystemExit(3), ZeroDivisionError()])
+def test_a_function_that_cannot_be_read(error: BaseException) -> None:
+    class Lazy(types.ModuleType):
+        def __getattr__(self, name: str) -> Any:
+            raise error
+
+    installed = Installed("library", "library", Lazy("library"), "1", "1", None, {}, ())
+    binding = bind(Record("f", ("1",), ((("1",), recorded(OLD)),), ()), installed, {})
+    assert binding.state == "missing"
+    assert f"reading f raised {type(error).__name__}" in binding.why
+    with pytest.raises(UnavailableFunction, match=type(error).__name__):
+        binding.function(1, 2)
 
 
 @pytest.mark.parametrize("seen", [0, 1, 9])

@@ -94,7 +94,9 @@ def find_interface(adapter: Adapter) -> Interface | str:
     if unified and unified.target and adapter.available("allreduce_fusion"):
         try:
             importlib.import_module(f"{adapter.installed.module_name}.mnnvl")
-        except Exception as error:  # it needs more packages than the rest
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # it needs more packages than the rest, and an import can even exit
             return f"import {adapter.installed.module_name}.mnnvl raised {type(error).__name__}: {error}"
         row = None if unified.drift else _row(adapter.target["regimes"], release)
         if row is not None:
