@@ -166,7 +166,10 @@ def names(tmp_path: Path, source: str) -> dict[str, str]:
 
 
 WORKSPACE = """\
+import torch.distributed as dist
+from torch.distributed.group import WORLD
 from flashinfer.comm import create_allreduce_fusion_workspace
+from flashinfer.comm.mnnvl import TorchDistBackend
 
 
 def make(group, backend, comm, n):
@@ -183,6 +186,13 @@ UNASKED = "backend-chosen-unasked"
         ('backend="trtllm", comm_backend=comm', {MET: "0.6.10.post1 to 0.6.14", ALONE: "0.6.10"}),
         ("backend=backend, comm_backend=comm", {MET: "0.6.10.post1 to 0.6.14", ALONE: "0.6.10"}),
         ('backend="trtllm", comm_backend=comm, group=None', {MET: "0.6.10.post1 to 0.6.14", ALONE: "0.6.10"}),
+        ('backend="trtllm", comm_backend=TorchDistBackend(group=dist.group.WORLD)', {}),
+        ('backend="trtllm", comm_backend=TorchDistBackend(WORLD)', {}),
+        ('backend="trtllm", comm_backend=TorchDistBackend(group)', {MET: "0.6.10.post1 to 0.6.14", ALONE: "0.6.10"}),
+        (
+            'backend="trtllm", comm_backend=TorchDistBackend(group or dist.group.WORLD)',
+            {MET: "0.6.10.post1 to 0.6.14", ALONE: "0.6.10"},
+        ),
         ('backend="trtllm", group=None', {}),
         ('backend="trtllm"', {}),
         ('backend="trtllm", comm_backend=comm, group=group', {ALONE: "0.6.10"}),

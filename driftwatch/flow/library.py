@@ -303,7 +303,7 @@ def use_call(
     known = run.recorder.knows(use.location, str(ref))
     if run.frame.records or (not run.frame.muted and (foreign or not known)):
         run.recorder.add(use)
-    return use, _result(run, callee, ref, reach)
+    return use, _result(run, callee, ref, reach, use)
 
 
 def _passed_through(run: Run, node: cst.CSTNode, ref: Ref) -> None:
@@ -336,7 +336,20 @@ def _argument(run: Run, entry: Entry, name: str | None, catch: Catch) -> Argumen
         entry.trace,
         entry.location,
         catch if entry.location is not None else None,
+        _objects(as_alternatives(entry.value, where)),
     )
+
+
+def _objects(alternatives: list[Alternative]) -> tuple[tuple[ReleaseSet, tuple[str, ...]], ...]:
+    found = tuple((where, _foreign(atom)) for where, atom in alternatives)
+    return found if any(paths for _, paths in found) else ()
+
+
+def _foreign(atom: Atom) -> tuple[str, ...]:
+    """The objects of other packages that something is, or was made of."""
+    if isinstance(atom, External):
+        return (atom.dotted,)
+    return atom.made_of if isinstance(atom, LibInstance) else ()
 
 
 def constant_of(atom: Atom) -> Constant:
@@ -360,9 +373,11 @@ def signatures_of(run: Run, callee: Atom, ref: Ref, where: ReleaseSet) -> Iterat
             yield here, epoch.symbol.signature
 
 
-def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet) -> Value:
+def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet, use: CallUse) -> Value:
     if isinstance(callee, LibObject) and callee.is_class:
-        return Value(((reach, LibInstance(ref, exact=True)),))
+        certain = (a.objects for a in (*use.positional, *use.keywords) if a.certain and len(a.objects) == 1)
+        made_of = {path for ((where, paths),) in certain if reach <= where for path in paths}
+        return Value(((reach, LibInstance(ref, exact=True, made_of=tuple(sorted(made_of)))),))
     found: list[Alternative] = []
     left = reach
     for here, signature in signatures_of(run, callee, ref, reach):

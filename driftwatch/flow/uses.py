@@ -88,6 +88,9 @@ class Argument:
     location: Location | None = None
     catch: Catch | None = None
     """As the use's own catch, when `location` is elsewhere."""
+    objects: tuple[tuple[ReleaseSet, tuple[str, ...]], ...] = ()
+    """For all it may be, the objects of other packages that it then is or is made of, by import path; nothing at all
+    where it may be none of that."""
 
 
 @dataclass(frozen=True, slots=True)

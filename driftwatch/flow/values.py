@@ -76,10 +76,14 @@ class LibObject(Atom):
 
 @dataclass(frozen=True, slots=True)
 class LibInstance(Atom):
-    """An instance of a library class; `exact` when it is of this class and not of one that descends from it."""
+    """An instance of a library class; `exact` when it is of this class and not of one that descends from it.
+
+    `made_of` are the import paths of the foreign objects that its constructor was given.
+    """
 
     cls: Ref
     exact: bool = False
+    made_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

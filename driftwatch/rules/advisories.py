@@ -5,7 +5,8 @@ is a `ConfigError` that names the entry.
 
 An ``[[advisory]]`` is behaviour that drifts under an unchanged signature: a symbol, releases, what to say, evidence,
 and conditions over the call. All of its ``[[advisory.when]]`` must hold; each names a parameter and holds when any of
-what it lists does: ``omitted``, ``passed``, ``none``, ``equals``, ``differs``, ``by-position``, and ``unless``. With
+what it lists does: ``omitted``, ``passed``, ``none``, ``equals``, ``differs``, ``by-position``, ``unless``, and
+``unless-made-of``. With
 ``returns``, how many values the call then gives, it is about calls whose result is taken apart into another number. An
 ``[[import-failure]]`` is what importing a module may raise other than ImportError.
 """
@@ -40,7 +41,8 @@ class Condition:
 
     `omitted`: nothing is passed. `passed`: something is. `by_position`: it is, by position. `equals`: a literal among
     these. `differs`: a literal that is none of these. `unless` is the other way round: it holds where the argument is
-    not known to be one of these.
+    not known to be one of these. `unless_made_of` holds where it is known neither to be one of these objects of other
+    packages, by import path, nor to be made of one.
     """
 
     parameter: str
@@ -50,6 +52,7 @@ class Condition:
     equals: tuple[Constant, ...] = ()
     differs: tuple[Constant, ...] = ()
     unless: tuple[Constant, ...] = ()
+    unless_made_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +143,7 @@ def _advisory(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Advis
 
 
 def _condition(entry: Mapping[str, Any], where: str) -> Condition:
-    _keys(entry, ("parameter", "equals", "differs", "unless", *_FLAGS), where)
+    _keys(entry, ("parameter", "equals", "differs", "unless", "unless-made-of", *_FLAGS), where)
     for flag in _FLAGS:
         if flag in entry and entry[flag] is not True:
             raise ConfigError(f"{where}: {flag} can only be true")
@@ -153,6 +156,7 @@ def _condition(entry: Mapping[str, Any], where: str) -> Condition:
         equals=none + _constants(entry, "equals", where),
         differs=_constants(entry, "differs", where),
         unless=_constants(entry, "unless", where),
+        unless_made_of=_paths(entry, "unless-made-of", where),
     )
     if len(entry) == 1:
         raise ConfigError(f"{where}: the condition on {condition.parameter!r} says nothing")
@@ -196,6 +200,13 @@ def _constants(entry: Mapping[str, Any], key: str, where: str) -> tuple[Constant
     value = entry.get(key, [])
     if not isinstance(value, list) or not all(isinstance(item, (bool, int, float, str)) for item in value):
         raise ConfigError(f"{where}: {key} must be a list of numbers, texts and booleans")
+    return tuple(value)
+
+
+def _paths(entry: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    value = entry.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) and "." in item for item in value):
+        raise ConfigError(f"{where}: {key} must be a list of import paths")
     return tuple(value)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from driftwatch.binding.calls import Part
@@ -75,6 +75,8 @@ def _holds(condition: Condition, use: CallUse, part: Part, releases: ReleaseSet)
     if places and condition.by_position:
         return releases
     arguments += places
+    if condition.unless_made_of:
+        return releases - _made_of(arguments, condition.unless_made_of)
     if condition.unless:
         excepted = EMPTY
         for argument in arguments:
@@ -112,6 +114,20 @@ def _known_among(argument: Argument, constants: tuple[Constant, ...]) -> Release
         else:
             other |= releases
     return may - other if argument.certain else EMPTY
+
+
+def _made_of(arguments: Iterable[Argument], paths: tuple[str, ...]) -> ReleaseSet:
+    """Where what is passed, if anything is, is certainly one of these foreign objects, or made of one."""
+    result = EMPTY
+    for argument in arguments:
+        known, other = EMPTY, EMPTY
+        for releases, objects in argument.objects:
+            if any(path in paths for path in objects):
+                known |= releases
+            else:
+                other |= releases
+        result |= known - other
+    return result
 
 
 def _in(value: Constant, constants: tuple[Constant, ...]) -> bool:
