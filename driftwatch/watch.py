@@ -19,6 +19,7 @@ from packaging.version import Version
 
 from driftwatch import ranges
 from driftwatch.config import Config
+from driftwatch.discovery import find_roots
 from driftwatch.errors import InputError, UsageError
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
@@ -30,6 +31,7 @@ from driftwatch.snapshot.diff import diff
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.index import PackageIndex
 from driftwatch.snapshot.update import Failure, Progress, add, list_, update
+from driftwatch.suppress import read_baseline
 from driftwatch.targets.target import Target
 
 
@@ -60,7 +62,12 @@ class WatchRequest:
 
 
 def watch(request: WatchRequest, index: PackageIndex | None = None) -> tuple[News, ...]:
-    """Look at every target; what one of them has new is held against all code bases."""
+    """Look at every target; what one of them has new is held against all code bases.
+
+    A code base that cannot be looked at is told before anything is recorded: a release is new only once.
+    """
+    for code in request.code:
+        _check(code)
     return tuple(_news(request, target, index) for target in request.targets)
 
 
@@ -152,6 +159,15 @@ def _release(history: History, version: str, before: str, preview: bool) -> NewR
 # -- code bases --------------------------------------------------------------------------------------------------------
 
 
+def _check(code: CodeBase) -> None:
+    config = code.config
+    roots, _ = find_roots(code.paths, base=Path.cwd(), exclude=config.exclude, exclude_from=config.folder)
+    if not any(root.files for root in roots):
+        raise InputError(f"there is no Python file in {code.name}")
+    if config.baseline is not None:
+        read_baseline(config.baseline)
+
+
 def _held_against(
     request: WatchRequest, target: Target, history: History, releases: Sequence[NewRelease]
 ) -> tuple[NewRelease, ...]:
@@ -170,8 +186,6 @@ def _held_against(
                 cache=request.cache,
             )
         )
-        if not result.files:
-            raise InputError(f"there is no Python file in {code.name}")
         found.append((code, result))
     return tuple(
         replace(release, code=tuple(_hits(history, release, code, result) for code, result in found))

@@ -103,6 +103,28 @@ def recorded(engine: Path) -> tuple[str, ...]:
     return store.load(engine / "snapshots" / "kiln").timeline.versions
 
 
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("missing", "error: cannot scan 'missing': no such file or folder\n"),
+        ("empty", "error: there is no Python file in empty\n"),
+        ("lost", "error: cannot read the baseline "),
+    ],
+)
+def test_a_code_base_that_cannot_be_looked_at_costs_no_release(
+    engine: Path, index: FakeIndex, code: str, message: str
+) -> None:
+    (engine / "empty").mkdir()
+    (engine / "lost").mkdir()
+    (engine / "lost" / "lost.py").write_text("import kiln\n")
+    (engine / "lost" / "pyproject.toml").write_text('[tool.driftwatch]\nbaseline = "gone.json"\n')
+    result = look(engine, index, "--code", ".", "--code", code)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith(message)
+    assert recorded(engine) == ("1.0",)
+    assert "kiln 2.0" in look(engine, index, "--code", ".").out, "it is still new"
+
+
 # -- a new release -----------------------------------------------------------------------------------------------------
 
 
