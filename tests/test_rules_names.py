@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from driftwatch.flow.uses import Outcome, PatchUse
+from driftwatch.flow.uses import UNCAUGHT, Outcome, PatchUse
 from driftwatch.rules import missing_member, missing_module, missing_name
 from driftwatch.snapshot.model import Ref
 from tests.made_uses import ALL, GUARDED, HERE, findings, imported, name, releases, said
@@ -104,3 +104,11 @@ def test_a_patch_of_a_name_that_only_some_releases_have() -> None:
     assert said(DW201, patch) == [("warning", "2.0 to 2.1", None)]
     assert said(DW201, replace(patch, releases=releases(">=2"))) == []
     assert said(DW201, replace(patch, name="never")) == []
+
+
+def test_a_patch_that_requires_its_name() -> None:
+    patch = PatchUse("kiln", HERE, ALL, UNCAUGHT, (), Ref("kiln", ""), "raku", requires=True)
+    assert said(DW201, patch) == [("error", "2.0 to 2.1", None)]
+    assert said(DW201, replace(patch, catch=GUARDED)) == [("note", "2.0 to 2.1", None)]
+    assert said(DW201, replace(patch, releases=releases(">=2"))) == [("error", "2.0 to 2.1", None)]
+    assert said(DW201, replace(patch, name="never")) == [("error", "1.0 to 2.1", None)]

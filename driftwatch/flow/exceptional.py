@@ -143,7 +143,11 @@ def _with_items(run: Run, node: cst.With, index: int) -> None:
         run.frame.tries.pop()
         settle(run, [run.state, *_run_handlers(run, attempt, [()], [None])])
         return
+    run.entered = item.item
     value = run.eval(item.item)
+    run.entered = None
+    if not run.state.reach:
+        return
     if item.asname is not None:
         assign(run, item.asname.name, value if value.where(_is_instance) else unknown(run.state.reach))
     _with_items(run, node, index + 1)

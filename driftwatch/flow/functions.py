@@ -21,6 +21,7 @@ from driftwatch.flow.values import (
     Atom,
     Class,
     DictRef,
+    External,
     Function,
     Instance,
     Lazy,
@@ -44,6 +45,9 @@ TRANSPARENT_DECORATORS = frozenset(
     }
 )  # fmt: skip
 """Decorators whose result is called as the function itself is."""
+
+FIXTURES = {"monkeypatch": "pytest.MonkeyPatch", "mocker": "pytest_mock.mocker"}
+"""Parameters that a test runner fills in by their name."""
 
 
 # -- definition --------------------------------------------------------------------------------------------------------
@@ -118,7 +122,9 @@ def bind_unknown(run: Run, function: FunctionCode, reach: ReleaseSet, uid: int) 
         bindings[names[0].name.value] = Value(((reach, owner),))
         start = 1
     for parameter in (*names[start:], *params.kwonly_params):
-        bindings[parameter.name.value] = _of_annotation(run, function, parameter, reach)
+        fixture = FIXTURES.get(parameter.name.value)
+        given = _of_annotation(run, function, parameter, reach) if fixture is None else None
+        bindings[parameter.name.value] = given or Value(((reach, External(fixture or "")),))
     if isinstance(params.star_arg, cst.Param):
         key = run.world.identities.number((id(function.node), uid, "*"), function.node)
         run.state.heap[key] = ListContent((), EMPTY, reach, is_tuple=True)

@@ -121,6 +121,8 @@ class Run:
         """How often the innermost loop's body is executed, by all the loops round it."""
         self.eager = 0
         """Above zero while the arguments of a call of the library are evaluated: what was passed over is looked at."""
+        self.entered: cst.CSTNode | None = None
+        """The expression of a ``with`` whose value is about to be entered."""
         self.taken_apart: tuple[cst.CSTNode, int] | None = None
         """The expression whose value is about to be taken apart, and into how many."""
 

@@ -201,10 +201,14 @@ class SubclassUse(Use):
 
 @dataclass(frozen=True, slots=True)
 class PatchUse(Use):
-    """A replacement of one of the library's names: assignment, ``monkeypatch.setattr``, ``mock.patch``."""
+    """A replacement of one of the library's names: assignment, ``monkeypatch.setattr``, ``mock.patch``.
+
+    `requires`: replacing a name that is not there raises AttributeError.
+    """
 
     owner: Ref
     name: str
+    requires: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,15 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
     if not missing:
         return
     symbol = Ref(module, name).dotted
+    if isinstance(use, PatchUse) and use.requires:
+        yield _HEADING.verdict(
+            use,
+            symbol,
+            missing,
+            f"`{module}` has no `{name}` to replace in {RELEASES}",
+            _hint(history, module, name),
+        )
+        return
     if isinstance(use, PatchUse):
         if (use.releases & present) and missing:
             yield _HEADING.verdict(

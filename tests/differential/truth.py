@@ -28,7 +28,10 @@ ARGUMENTS = re.compile(
 NAME = re.compile(
     r"cannot import name '\w+' from '([\w.]+)'|No module named '([\w.]+)'|module '([\w.]+)' has no attribute"
 )
-MEMBER = re.compile(r"(type )?object '?(\w+)?'? ?has no attribute '(\w+)'|'(\w+)' object has no attribute '(\w+)'|\w+$")
+MEMBER = re.compile(
+    r"(type )?object '?(\w+)?'? ?has no attribute '(\w+)'|'(\w+)' object has no attribute '(\w+)'|\w+$"
+    r"|does not have the attribute '|object at [\w.]+ has no attribute '|^<.*> has no attribute '"
+)
 CONSEQUENCE = re.compile(r"NoneType")
 
 

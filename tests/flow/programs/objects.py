@@ -217,22 +217,86 @@ OBJECTS = (
         runs=False,
     ),
     marked(
-        "monkeypatch_and_mock",
+        "monkeypatch_and_mock_of_a_test",
         """
         from unittest import mock
 
         import lib.comm
 
 
-        def test_patch(monkeypatch):
-            monkeypatch.setattr("lib.comm.legacy", None)
-            monkeypatch.setattr(lib.comm, "gather", None)
-            with mock.patch("lib.comm.legacy"):  #! DW201 legacy 0.2.0.post1 to 0.10.0
-                pass
-            with mock.patch("lib.comm.legacy", create=True):
-                pass
+        def test_patch(monkeypatch, mocker):
+            monkeypatch.setattr("lib.comm.legacy", None)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+            monkeypatch.setattr(lib.comm, "gather", None)  #! DW201 gather 0.1.0 raises
+            monkeypatch.setattr(lib.comm, "gather", None, raising=False)
+            mocker.patch("lib.comm.legacy")  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+            mocker.patch.object(lib.comm, "legacy")  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+            mocker.patch("lib.comm.legacy", create=True)
+
+
+        @mock.patch("lib.comm.legacy")  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+        def test_decorated(legacy):
+            return lib.comm.gather(1, axis=0)  #! DW201 gather 0.1.0 raises
         """,
         runs=False,
+    ),
+    marked(
+        "patches_that_require_the_name",
+        """
+        from unittest import mock
+
+        import lib.comm
+        import pytest
+
+
+        def run_with():
+            with mock.patch("lib.comm.legacy"):  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+                return 1
+
+
+        def run_created():
+            with mock.patch("lib.comm.legacy", create=True):
+                return 1
+
+
+        def run_not_created():
+            with mock.patch("lib.comm.legacy", create=False):  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+                return 1
+
+
+        def run_object():
+            with mock.patch.object(lib.comm, "gather"):  #! DW201 gather 0.1.0 raises
+                return 1
+
+
+        def run_guarded():
+            try:
+                with mock.patch.object(lib.comm, "gather"):  #! DW201 gather 0.1.0 guarded@31
+                    lib.comm.legacy  #! DW201 legacy 0.2.0.post1 to 0.10.0 guarded@31
+            except AttributeError:
+                return 0
+
+
+        def run_monkeypatch():
+            patch = pytest.MonkeyPatch()
+            try:
+                patch.setattr("lib.comm.legacy", 1)  #! DW201 legacy 0.2.0.post1 to 0.10.0 silent@40
+                return lib.comm.legacy
+            except Exception:
+                return 0
+            finally:
+                patch.undo()
+
+
+        def run_not_raising():
+            patch = pytest.MonkeyPatch()
+            patch.setattr(lib.comm, "gather", 1, raising=False)
+            patch.undo()
+
+
+        def run_module():
+            with mock.patch("lib.comm.extra.deep"):  #! DW202 extra 0.1.0 to 0.2.0 raises
+                return 1
+        """,
     ),
     marked(
         "dataclass_field",
