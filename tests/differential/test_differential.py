@@ -6,13 +6,17 @@ The number of programs is bounded here; ``benchmarks/differential.py`` runs any 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from driftwatch.findings import Severity, Verdict
+from driftwatch.flow.uses import UNCAUGHT
+from driftwatch.releases import ReleaseSet
 from driftwatch.snapshot.history import History, merge
 from tests.differential import compare, library
 from tests.differential.analysis import analysed
@@ -78,14 +82,39 @@ def test_whatever_hypothesis_thinks_of(small: Comparison, rng: random.Random) ->
     assert not found, "\n".join(map(str, found[:1]))
 
 
-def test_a_wrong_analysis_would_be_noticed(small: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With half of what the analysis says kept back, or said of all releases, there must be disagreements."""
+def forgetful(verdicts: Sequence[Verdict], everywhere: ReleaseSet) -> Sequence[Verdict]:
+    return verdicts[::2]
+
+
+def loud(verdicts: Sequence[Verdict], everywhere: ReleaseSet) -> Sequence[Verdict]:
+    return [replace(verdict, releases=everywhere) for verdict in verdicts]
+
+
+def misplaced(verdicts: Sequence[Verdict], everywhere: ReleaseSet) -> Sequence[Verdict]:
+    return [*verdicts, *(replace(v, location=replace(v.location, line=v.location.line - 1)) for v in verdicts)]
+
+
+def fearful(verdicts: Sequence[Verdict], everywhere: ReleaseSet) -> Sequence[Verdict]:
+    return [replace(v, catch=UNCAUGHT, severity=Severity.ERROR) if v.catch is not None else v for v in verdicts]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind"), [(forgetful, "miss"), (loud, "alarm"), (misplaced, "alarm"), (fearful, "outcome")]
+)
+def test_a_wrong_analysis_would_be_noticed(
+    small: Comparison,
+    monkeypatch: pytest.MonkeyPatch,
+    wrong: Callable[[Sequence[Verdict], ReleaseSet], Sequence[Verdict]],
+    kind: str,
+) -> None:
+    """With half of what the analysis says kept back, with all of it said of all releases, also said of the line above,
+    or said to raise whatever takes it, there must be disagreements of that kind: none of them is explained away."""
     real = analysed
 
-    def forgetful(folder: Path, history: History) -> object:
+    def changed(folder: Path, history: History) -> object:
         verdicts, unresolved = real(folder, history)
-        return verdicts[::2], unresolved
+        return wrong(verdicts, history.timeline.all), unresolved
 
-    monkeypatch.setattr(compare, "analysed", forgetful)
+    monkeypatch.setattr(compare, "analysed", changed)
     kinds = {each.kind for each in disagreements(small, small.history, 20, seed=0)}
-    assert "miss" in kinds
+    assert kind in kinds

@@ -125,6 +125,16 @@ def test_a_keyword_belongs_to_the_partial(runner: Runner) -> None:
     assert what(runner, source) == {"0.1.0": [(4, "keyword", "raises")]}
 
 
+def test_a_partial_of_another_function_is_not_on_the_way(runner: Runner) -> None:
+    source = (
+        "import functools\nimport lib.comm as comm\ndef other():\n    return functools.partial(comm.gather, out=None)\n"
+        "def made():\n    return functools.partial(comm.create, 1)\ndef run():\n    return made()()\n"
+    )
+    program = Program({"main.py": source}, "main", (Call("run"),))
+    (fact,) = truth(program, runner.run(program), "lib")["0.1.0"][0]
+    assert (fact.kind, fact.place[1], sorted(line for _, line in fact.way)) == ("arguments", 8, [6, 8])
+
+
 def test_a_dictionary_belongs_to_the_call(runner: Runner) -> None:
     source = (
         "import lib.comm as comm\ndef run():\n    kw = dict(world_size=1, rank=2)\n"

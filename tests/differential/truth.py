@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeGuard
@@ -171,9 +171,14 @@ class Source:
                     return place[0], node.lineno
         return None
 
-    def partials(self) -> frozenset[Place]:
+    def partials(self, way: Iterable[Place]) -> frozenset[Place]:
+        """Where partials are made that the code on the way of an exception may have called."""
+        names = {name for place in way for name in self.leads_to(place)}
         return frozenset(
-            (path, node.lineno) for path, tree in self.trees.items() for node in ast.walk(tree) if _is_partial(node)
+            (path, node.lineno)
+            for path, tree in self.trees.items()
+            for node in ast.walk(tree)
+            if _is_partial(node) and self.outer((path, node.lineno)) in {None, *names}
         )
 
 
@@ -246,7 +251,7 @@ def _fact(event: Event, kind: str, escaped: bool, source: Source) -> Fact:
         place = source.keyword_place(event.path, keyword)
     if kind in ("keyword", "arguments"):
         # What a partial holds fits or does not fit as much as what it is called with.
-        way |= source.partials()
+        way |= source.partials(way)
     outcomes = frozenset({"raises"}) if escaped else _handled(event, source)
     return Fact(place, way, outcomes, kind, event.text, keyword)
 
