@@ -52,10 +52,15 @@ def _pair(module: cst.Module, text: str) -> dict[cst.CSTNode, Span]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     concrete: dict[str, list[tuple[cst.CSTNode, str]]] = {kind: [] for kind in _NAMERS}
+    dotted: set[cst.CSTNode] = set()
     for node in walk(module, skip=(cst.FormattedString, cst.TemplatedString)):
         kind = PAIRED.get(type(node))
-        if kind is not None:
+        if kind is not None and node not in dotted:
             concrete[kind].extend(_CONCRETE[kind](node))
+        if isinstance(node, (cst.ImportFrom, cst.ImportAlias)):
+            # The dotted name of an import is no expression to `ast`.
+            module_name = node.module if isinstance(node, cst.ImportFrom) else node.name
+            dotted.update(walk(module_name) if module_name is not None else ())
     abstract: dict[str, list[tuple[Span, str]]] = {kind: [] for kind in _NAMERS}
     for found in _walk_ast(tree):
         for kind, span, name in _abstract(found):
@@ -117,7 +122,6 @@ def _call(node: cst.CSTNode) -> Named:
 
 def _attribute(node: cst.CSTNode) -> Named:
     assert isinstance(node, cst.Attribute)
-    # The dotted name of an import is no expression to `ast`.
     yield node, node.attr.value
 
 

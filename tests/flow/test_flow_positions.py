@@ -134,3 +134,15 @@ MEANT = (
     cst.AsName,
 )
 """What an expression or a statement can be found in."""
+
+
+def test_dotted_imports_among_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an import calls a module is no attribute of anything, to `ast`."""
+    text = "import a.b.c as d, e.f\nfrom g.h import i\nfrom .j.k import (l as m)\nfrom . import n\nx = d.o(e.f.p).q\n"
+    module = cst.parse_module(text)
+    expected = provided(module)
+    monkeypatch.setattr(Positions, "_provide", lambda self, node: pytest.fail(f"asked for a {type(node).__name__}"))
+    found = Positions(module, text)
+    attributes = [node for node in walk(module.body[-1]) if isinstance(node, cst.Attribute)]
+    assert [found.span(node) for node in attributes] == [expected[node] for node in attributes]
+    assert len(attributes) == 4
