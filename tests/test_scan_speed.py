@@ -122,7 +122,7 @@ def test_what_has_nothing_to_do_with_the_library_is_not_parsed_in_full(
         return survey(text)
 
     monkeypatch.setattr(cst, "parse_module", parse)
-    monkeypatch.setattr("driftwatch.flow.files.survey", look)
+    monkeypatch.setattr("driftwatch.flow.work.survey", look)
     analysis = analyse(tmp_path, sorted(tmp_path.glob("*.py")), [history])
     whole = "".join(parsed)
     assert [use.location.line for use in analysis.uses] == [1, 6, 6]

@@ -6,37 +6,34 @@ module of which nothing is known.
 
 from __future__ import annotations
 
-import codecs
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
-from pathlib import PurePosixPath
 
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.contents import Contents
+from driftwatch.flow.first_look import Importers, import_patterns, imported_words
 from driftwatch.flow.outline import definitions
+from driftwatch.flow.resolution import Resolution, stem_of, tail_of
 from driftwatch.flow.source import SourceError, decode
-from driftwatch.flow.survey import Import, Survey, survey
+from driftwatch.flow.survey import Import, Survey
 from driftwatch.flow.uses import Diagnostic
-
-_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+from driftwatch.flow.work import Work
 
 
 class Files:
     """The files of one root, by their paths in it."""
 
-    def __init__(self, contents: Contents) -> None:
+    def __init__(self, contents: Contents, work: Work | None = None) -> None:
         self._contents = contents
+        self.work = work or Work(contents)
         self.paths = contents.paths
         self.diagnostics: dict[tuple[str, int | None], Diagnostic] = {}
         self.exports: Callable[[ModuleCode], set[str]] = lambda module: set()
-        self._by_tail: dict[str, list[str]] = {}
-        for path in self.paths:
-            self._by_tail.setdefault(_tail(path), []).append(path)
+        self._resolution = Resolution(contents.paths)
         self._modules: dict[str, ModuleCode | None] = {}
         self._mentions: set[str] = set()
         self._interesting: dict[str, set[str]] = {}
-        self._resolved: dict[tuple[str, str, int], str | None] = {}
 
     # -- bytes -----------------------------------------------------------------------------------------------------
 
@@ -48,49 +45,11 @@ class Files:
         return data
 
     def mentioning(self, root: str) -> list[str]:
-        """The files that mention a module of the library: as a dotted name, in a from-import, or in parts."""
-        top, _, leaf = root.rpartition(".")
-        first = (top or leaf).partition(".")[0].encode()
-        last = leaf.encode()
-        word = re.compile(rb"\b" + re.escape(first) + rb"\b")
-        if not top:
-            return [path for path, data in self._with([first]) if word.search(data)]
-        # A pattern that begins with plain text is searched for many times faster than one that begins with a boundary.
-        top_word = re.escape(first) + rb"(?<!\w" + re.escape(first) + rb")"
-        end = re.escape(last)
-        dotted = re.compile(top_word + rb"[\w.]*\.\s*" + end + rb"\b")
-        listed = re.compile(
-            rb"from(?<!\wfrom)\s+" + top_word + rb"[\w.]*\s+import\s+(?:\([^)]*?|[^\n(]*?)(?:\b" + end + rb"\b|\*)"
-        )
-        aliases = (
-            re.compile(rb"import(?<!\wimport)\s[^\n]*\b" + re.escape(first) + rb"[\w.]*\s+as\b"),
-            re.compile(re.escape(first) + rb"(?<=['\"]" + re.escape(first) + rb")[\w.]*['\"]"),
-            # The bare name of the package, handed on: ``fi = package``, ``getattr(package, "part")``.
-            re.compile(
-                re.escape(first) + rb"(?<![\w.'\"]" + re.escape(first) + rb")(?<!import " + re.escape(first) + rb")"
-                rb"(?<!from " + re.escape(first) + rb")\s*[,;)\]}\n#]"
-            ),
-        )
-        parts = (
-            re.compile(end + rb"(?<=[.'\"]" + end + rb")\b"),
-            re.compile(rb"\.\s+" + end + rb"\b"),
-        )
-        return [
-            path
-            for path, data in self._with([first, last])
-            if dotted.search(data)
-            or listed.search(data)
-            or (any(p.search(data) for p in aliases) and any(p.search(data) for p in parts))
-        ]
-
-    def _with(self, words: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
-        for path in self.paths:
-            data = self.read(path)
-            if data is not None and data.startswith(_WIDE):
-                # No Python reads it, but it is meant to be read: it is told of when it mentions what is looked for.
-                data = data.replace(b"\0", b"")
-            if data is not None and all(word in data for word in words):
-                yield path, data
+        """The files that mention a module of the library."""
+        found = self.work.mentioning(root)
+        for path in self._contents.unreadable:
+            self.read(path)
+        return found
 
     def holds(self, module: ModuleCode, word: str) -> bool:
         """Whether a file's text holds a word."""
@@ -103,7 +62,7 @@ class Files:
         for tail, names in wanted.items():
             seem = found[tail] = []
             if names:
-                statements = _import_patterns(tail, names)
+                statements = import_patterns(tail, names)
                 encoded = [name.encode() for name in names]
                 for path in self._imported.get(tail.encode("utf-8", "surrogateescape"), ()):
                     data = self.read(path)
@@ -114,20 +73,12 @@ class Files:
         return found
 
     @cached_property
-    def _imported(self) -> dict[bytes, list[str]]:
-        """For modules by last name, the files that mention one in what looks like an import, in order."""
-        tails = frozenset(tail.encode("utf-8", "surrogateescape") for tail in self._by_tail)
-        found: dict[bytes, list[str]] = {}
-        for path in self.paths:
-            data = self.read(path)
-            if data is not None:
-                for word in tails.intersection(_WORD.findall(_imports(data))):
-                    found.setdefault(word, []).append(path)
-        return found
+    def _imported(self) -> Importers:
+        return self.work.importers()
 
     def changed_elsewhere(self, module: ModuleCode, names: Collection[str]) -> set[str]:
         """The containers among a module's variables that another file changes, as far as names tell."""
-        tail = _tail(module.path)
+        tail = tail_of(module.path)
         found: set[str] = set()
         anyone = "|".join(map(re.escape, names)).encode()
         # A file is surveyed only where what it does with one of the names looks like a change.
@@ -181,7 +132,7 @@ class Files:
             return nothing
         try:
             text = decode(data)
-            return text, survey(text)
+            return text, self.work.survey(text)
         except SourceError as error:
             self.failed(module, error)
             return nothing
@@ -207,7 +158,7 @@ class Files:
         """Whether a file seems to have an import of this name; it is not parsed for it."""
         data = self.read(module.path)
         encoded = name.encode("utf-8", "surrogateescape")
-        return data is not None and encoded in data and encoded in _WORD.findall(_imports(data))
+        return data is not None and encoded in data and encoded in imported_words(data)
 
     def failed(self, module: ModuleCode, error: SourceError) -> None:
         """A module turned out not to be parseable."""
@@ -251,10 +202,7 @@ class Files:
 
     def resolve_path(self, name: str, importer: ModuleCode, level: int = 0) -> str | None:
         """As `resolve`, without reading the file."""
-        key = (name, importer.path.rpartition("/")[0], level)
-        if key not in self._resolved:
-            self._resolved[key] = self._find(name, importer.path, level)
-        return self._resolved[key]
+        return self._resolution.path_of(name, importer.path, level)
 
     def submodule(self, module: ModuleCode, name: str) -> ModuleCode | None:
         """A submodule of a package, by its last name."""
@@ -262,91 +210,6 @@ class Files:
             return None
         return self.resolve(name, module, 1)
 
-    def _find(self, name: str, importer: str, level: int) -> str | None:
-        if level:
-            folder = PurePosixPath(importer).parent
-            for _ in range(level - 1):
-                if folder == folder.parent:
-                    return None
-                folder = folder.parent
-            base = folder.joinpath(*name.split(".")) if name else folder
-            return self._file_of(str(base))
-        if not name:
-            return None
-        suffix = name.replace(".", "/")
-        found = [
-            path
-            for path in self._by_tail.get(suffix.rpartition("/")[2], ())
-            if (_stem(path) == suffix or _stem(path).endswith("/" + suffix))
-            and self._is_import_root(_stem(path)[: -len(suffix)].rstrip("/"), importer)
-        ]
-        if len(found) <= 1:
-            return found[0] if found else None
-        return min(found, key=lambda path: _distance(path, suffix, importer))
-
-    def _is_import_root(self, root: str, importer: str) -> bool:
-        """Whether Python could have a folder on its path: none inside a package, but for a script's own folder."""
-        if not root:
-            return True
-        if root == importer.rpartition("/")[0]:
-            return True
-        parts = root.split("/")
-        return not any("/".join(parts[: i + 1]) + "/__init__.py" in self._contents for i in range(len(parts)))
-
-    def _file_of(self, base: str) -> str | None:
-        for candidate in (f"{base}.py", f"{base}/__init__.py"):
-            normal = str(PurePosixPath(candidate))
-            if normal in self._contents:
-                return normal
-        return None
-
-
-_WORD = re.compile(rb"[\w\x80-\xff]+")
-
-
-def _imports(data: bytes) -> bytes:
-    """The lines of a file that hold the word, with what they open in brackets: all import statements, and some more."""
-    lines: list[bytes] = []
-    at = data.find(b"import")
-    while at >= 0:
-        start = data.rfind(b"\n", 0, at) + 1
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        if data.find(b"(", at, end) >= 0:
-            closed = data.find(b")", at)
-            end = max(end, len(data) if closed < 0 else closed)
-        lines.append(data[start:end])
-        at = data.find(b"import", end)
-    return b"\n".join(lines)
-
-
-def _import_patterns(tail: str, names: Collection[str]) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    word = re.escape(tail.encode("utf-8", "surrogateescape"))
-    anyone = rb"|".join(re.escape(name.encode()) for name in sorted(names))
-    from_it = rb"\bfrom\s+[\w.]*\b" + word + rb"\s+import\s+(?:\([^)]*?|[^\n(]*?)(?:\b(?:" + anyone + rb")\b|\*)"
-    itself = rb"\bimport\b[^\n(]*\b" + word + rb"\b|\bimport\s*\([^)]*\b" + word + rb"\b"
-    return re.compile(from_it), re.compile(itself)
-
-
-def _stem(path: str) -> str:
-    name = path.rpartition("/")[2]
-    dot = name.rfind(".")
-    stem = path[: dot - len(name)] if 0 < dot < len(name) - 1 else path
-    return stem.removesuffix("/__init__")
-
-
-def _tail(path: str) -> str:
-    return _stem(path).rpartition("/")[2]
-
 
 def _module_name(path: str) -> str:
-    return _stem(path).replace("/", ".")
-
-
-def _distance(path: str, suffix: str, importer: str) -> tuple[int, int, str]:
-    """How far the import root of a candidate is from the importing file: a nearer root is on its path more likely."""
-    root = _stem(path)[: -len(suffix)].rstrip("/")
-    folder = importer.rpartition("/")[0]
-    if not root or folder == root or folder.startswith(root + "/"):
-        return (0, folder.count("/") - root.count("/"), path)
-    return (1, len(path), path)
+    return stem_of(path).replace("/", ".")

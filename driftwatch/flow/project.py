@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from driftwatch.flow.ahead import helper
 from driftwatch.flow.analysis import Analysis
 from driftwatch.flow.contents import Contents
 from driftwatch.flow.results_cache import ResultsCache, key_of
 from driftwatch.flow.uses import Diagnostic, Unresolved, Use
+from driftwatch.flow.work import Work, work_ahead
 from driftwatch.snapshot.history import History
 
 __all__ = ["Analysis", "analyse"]
+
+MANY = 200
+"""Files from which on another process is worth its start."""
 
 
 def analyse(
@@ -30,23 +35,36 @@ def analyse(
 ) -> Analysis:
     """Analyse a code base against each library. `cache` is the folder of what driftwatch keeps between runs.
 
-    The result is the same for any number of `jobs`, and so far the time is, too: what is known of one file depends on
-    the files that it imports and on those that import it, and most that matter hang together in this way.
+    The result is the same for any number of `jobs`, and none beyond the second is used. What is known of one file
+    depends on the files that it imports and on those that import it, so one process follows them all; another one
+    reads, searches and surveys ahead of it.
     """
     contents = Contents(root, files)
     if cache is None:
-        return _analysed(contents, histories, progress)
+        return _analysed(contents, histories, jobs, progress)
     results = ResultsCache(cache)
     key = key_of(contents.digest(), histories)
     found = results.find(key) if key is not None else None
     if found is None:
-        found = _analysed(contents, histories, progress)
+        found = _analysed(contents, histories, jobs, progress)
         if key is not None and contents.steady:
             results.keep(key, found)
     return found
 
 
-def _analysed(contents: Contents, histories: Sequence[History], progress: Callable[..., object] | None) -> Analysis:
+def _analysed(
+    contents: Contents, histories: Sequence[History], jobs: int, progress: Callable[..., object] | None
+) -> Analysis:
+    roots = [history.module for history in histories]
+    if jobs < 2 or len(contents.paths) < MANY:
+        return _search(contents, histories, Work(contents), progress)
+    with helper(lambda outbox: work_ahead(contents, roots, outbox)) as inbox:
+        return _search(contents, histories, Work(contents, inbox), progress)
+
+
+def _search(
+    contents: Contents, histories: Sequence[History], work: Work, progress: Callable[..., object] | None
+) -> Analysis:
     from driftwatch.flow.files import Files  # noqa: PLC0415 - libcst takes longer to import than a warm run lasts
     from driftwatch.flow.search import LibrarySearch, many_deep_objects  # noqa: PLC0415
 
@@ -56,7 +74,7 @@ def _analysed(contents: Contents, histories: Sequence[History], progress: Callab
     diagnostics: dict[tuple[str, int | None], Diagnostic] = {}
     with many_deep_objects():
         for history in histories:
-            files = Files(contents)
+            files = Files(contents, work)
             one = LibrarySearch(history, files, progress)
             one.run()
             uses.extend(one.world.recorder.uses())

@@ -1,0 +1,111 @@
+"""What the bytes of the files say before any is parsed: which mention a library, and which import from whom.
+
+Enters: the contents of the files. It needs neither libcst nor the interpreter, so that another process can look while
+this one imports them.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from driftwatch.flow.contents import Contents
+from driftwatch.flow.resolution import tail_of
+
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+Importers = Mapping[bytes, Sequence[str]]
+"""For modules by last name, the files that mention one in what looks like an import, in order."""
+
+
+def mentioning(contents: Contents, root: str) -> list[str]:
+    """The files that mention a module of the library: as a dotted name, in a from-import, or in parts."""
+    top, _, leaf = root.rpartition(".")
+    first = (top or leaf).partition(".")[0].encode()
+    last = leaf.encode()
+    word = re.compile(rb"\b" + re.escape(first) + rb"\b")
+    if not top:
+        return [path for path, data in _with(contents, [first]) if word.search(data)]
+    # A pattern that begins with plain text is searched for many times faster than one that begins with a boundary.
+    top_word = re.escape(first) + rb"(?<!\w" + re.escape(first) + rb")"
+    end = re.escape(last)
+    dotted = re.compile(top_word + rb"[\w.]*\.\s*" + end + rb"\b")
+    listed = re.compile(
+        rb"from(?<!\wfrom)\s+" + top_word + rb"[\w.]*\s+import\s+(?:\([^)]*?|[^\n(]*?)(?:\b" + end + rb"\b|\*)"
+    )
+    aliases = (
+        re.compile(rb"import(?<!\wimport)\s[^\n]*\b" + re.escape(first) + rb"[\w.]*\s+as\b"),
+        re.compile(re.escape(first) + rb"(?<=['\"]" + re.escape(first) + rb")[\w.]*['\"]"),
+        # The bare name of the package, handed on: ``fi = package``, ``getattr(package, "part")``.
+        re.compile(
+            re.escape(first) + rb"(?<![\w.'\"]" + re.escape(first) + rb")(?<!import " + re.escape(first) + rb")"
+            rb"(?<!from " + re.escape(first) + rb")\s*[,;)\]}\n#]"
+        ),
+    )
+    parts = (
+        re.compile(end + rb"(?<=[.'\"]" + end + rb")\b"),
+        re.compile(rb"\.\s+" + end + rb"\b"),
+    )
+    return [
+        path
+        for path, data in _with(contents, [first, last])
+        if dotted.search(data)
+        or listed.search(data)
+        or (any(p.search(data) for p in aliases) and any(p.search(data) for p in parts))
+    ]
+
+
+def _with(contents: Contents, words: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
+    for path in contents.paths:
+        data = contents.read(path)
+        if data is not None and data.startswith(_WIDE):
+            # No Python reads it, but it is meant to be read: it is told of when it mentions what is looked for.
+            data = data.replace(b"\0", b"")
+        if data is not None and all(word in data for word in words):
+            yield path, data
+
+
+def importers(contents: Contents) -> Importers:
+    """Who imports whom, by the last names of the code base's own modules."""
+    tails = frozenset(tail_of(path).encode("utf-8", "surrogateescape") for path in contents.paths)
+    found: dict[bytes, list[str]] = {}
+    for path in contents.paths:
+        data = contents.read(path)
+        if data is not None:
+            for word in tails.intersection(imported_words(data)):
+                found.setdefault(word, []).append(path)
+    return found
+
+
+def imported_words(data: bytes) -> list[bytes]:
+    """Every word of a file's import statements, and some more."""
+    return _WORD.findall(_imports(data))
+
+
+def import_patterns(tail: str, names: Collection[str]) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """What an import of one of the names from a module looks like, and an import of the module itself."""
+    word = re.escape(tail.encode("utf-8", "surrogateescape"))
+    anyone = rb"|".join(re.escape(name.encode()) for name in sorted(names))
+    from_it = rb"\bfrom\s+[\w.]*\b" + word + rb"\s+import\s+(?:\([^)]*?|[^\n(]*?)(?:\b(?:" + anyone + rb")\b|\*)"
+    itself = rb"\bimport\b[^\n(]*\b" + word + rb"\b|\bimport\s*\([^)]*\b" + word + rb"\b"
+    return re.compile(from_it), re.compile(itself)
+
+
+_WORD = re.compile(rb"[\w\x80-\xff]+")
+
+
+def _imports(data: bytes) -> bytes:
+    """The lines of a file that hold the word, with what they open in brackets: all import statements, and some more."""
+    lines: list[bytes] = []
+    at = data.find(b"import")
+    while at >= 0:
+        start = data.rfind(b"\n", 0, at) + 1
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        if data.find(b"(", at, end) >= 0:
+            closed = data.find(b")", at)
+            end = max(end, len(data) if closed < 0 else closed)
+        lines.append(data[start:end])
+        at = data.find(b"import", end)
+    return b"\n".join(lines)
