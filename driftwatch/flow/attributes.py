@@ -9,7 +9,7 @@ from driftwatch.flow.annotations import by_annotation
 from driftwatch.flow.code import ClassCode
 from driftwatch.flow.library import class_member, instance_member, use_name
 from driftwatch.flow.run import Run, as_alternatives, escape
-from driftwatch.flow.shared import keep_one, open_attribute, share_attribute
+from driftwatch.flow.shared import CONTENTS, keep_one, open_attribute, share_attribute
 from driftwatch.flow.state import NO_ARGUMENTS
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
@@ -178,7 +178,9 @@ def instance_attribute(
     order, others = lineage(code)
     found: Value | None = None
     for current in order:
+        run.world.dependencies.read(current, name)
         if name in current.attributes:
+            run.world.dependencies.read(current, CONTENTS)
             run.state.adopt(current.heap)
             value = current.attributes[name].within(where)
             found = value if found is None else join(found, value)
@@ -226,6 +228,7 @@ def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> 
         if name in current.methods:
             method = current.methods[name]
             return Value(((where, Function(method, Class(code) if method.kind == "class" else None)),))
+        run.world.dependencies.read(current, name)
         if name in current.constants:
             run.state.adopt(current.heap)
             value = current.constants[name].within(where)
@@ -274,13 +277,21 @@ def _library_member(run: Run, atom: LibObject, name: str, where: ReleaseSet, ins
     return class_member(run, atom.ref, name, where)
 
 
+def _said(value: Value) -> set[Alternative]:
+    """The alternatives of a value, for whoever reads it elsewhere: of which parameter it came is nothing to them."""
+    return {(where, UNKNOWN if isinstance(atom, Unknown) else atom) for where, atom in value.alternatives}
+
+
 def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
     """An attribute of an instance of a code base's class is set."""
+    contents = dict(code.heap)
     value = share_attribute(run.world, code, name, value, run.state.heap)
     before = code.attributes.get(name, Value())
     after = join(before, value)
     if set(after.alternatives) != set(before.alternatives):
         code.attributes[name] = after
+        if _said(after) != _said(before):
+            run.world.dependencies.change(code, name)
         # What tells nothing about the library changes nothing for those who read it, once it is known to be set at all.
         code.changed |= after.defined() != before.defined() or tells(after)
     for _, atom in value.alternatives:
@@ -289,3 +300,5 @@ def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
             if key in run.state.heap:
                 keep_one(run.world, code, key, run.state.heap)
     open_attribute(run.world, code, name)
+    if code.heap != contents:
+        run.world.dependencies.change(code, CONTENTS)

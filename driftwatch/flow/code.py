@@ -12,6 +12,7 @@ from typing import Any
 
 import libcst as cst
 
+from driftwatch.flow.dependencies import Reads
 from driftwatch.flow.state import Content
 from driftwatch.flow.survey import Survey
 from driftwatch.flow.syntax import Tree
@@ -109,6 +110,8 @@ class FunctionCode:
     entered: int = 0
     """How often it has been followed from a call."""
     summary: Summary | None = None
+    alone: Reads | None = None
+    """What it read when it was last analysed as anyone may call it; None before that."""
     generator: bool | None = None
     """Whether it yields, once somebody asked."""
 
@@ -142,7 +145,7 @@ class Summary:
 
     `asks_parameters`: what it does depends on what it is given, `asks_constants` even on plain text and numbers.
     `forwards`: it passes that on to the library.
-    `uses_library`: it reaches the library.
+    `uses_library`: it reaches the library. `reads`: what it went by that others may change.
     """
 
     returns: Value
@@ -151,8 +154,9 @@ class Summary:
     asks_constants: bool
     forwards: bool
     uses_library: bool
-    heap: dict[int, Content] = field(default_factory=dict)
-    raises: frozenset[str] = frozenset()
+    heap: dict[int, Content]
+    raises: frozenset[str]
+    reads: Reads
 
 
 @dataclass(eq=False)

@@ -28,6 +28,12 @@ from driftwatch.snapshot.model import Ref
 if TYPE_CHECKING:
     from driftwatch.flow.world import World
 
+_SUMMARY, _COMPLETES, _CONSTRUCTIBLE = "summary()", "completes()", "constructible()"
+"""What else than a variable or an attribute an analysis goes by."""
+
+_MAKING = ("__init__", "__new__")
+"""Methods that run before there is an instance."""
+
 MAX_ROUNDS = 3
 """How often functions are analysed anew because of what others wrote to variables and attributes they read."""
 
@@ -41,6 +47,7 @@ class Entries:
         self._all = world.all_releases
         self._active: list[FunctionCode] = []
         self._summarising: set[FunctionCode] = set()
+        self._dependencies = world.dependencies
         self._constructed: dict[ClassCode, list[tuple[Ref, Construction]]] = {}
         self._passing: dict[tuple[FunctionCode, str, int, str], None] = {}
         self._hot: dict[ClassCode, frozenset[str] | None] = {}
@@ -61,21 +68,24 @@ class Entries:
     def summary(self, function: FunctionCode) -> Summary | None:
         """What a call of a function does, its arguments unknown; None while that is being found out."""
         if function.summary is not None:
+            self._dependencies.rely(function.summary.reads)
             return function.summary
         if function in self._summarising or function.closure is not None:
+            self._dependencies.read(function, _SUMMARY)
             return None
         self._summarising.add(function)
         try:
             function.summary = self._analyse(function, function.reach & self._open(function), records=False)
         finally:
             self._summarising.discard(function)
+            self._dependencies.change(function, _SUMMARY)
         return function.summary
 
     def _open(self, function: FunctionCode) -> ReleaseSet:
         """The releases in which a function can be called at all."""
         reach = self._all if function.module.executing else function.module.completes
         owner = function.owner
-        if owner is not None and owner.constructible is not None and function.name not in ("__init__", "__new__"):
+        if owner is not None and owner.constructible is not None and function.name not in _MAKING:
             if function.kind not in ("static", "class"):
                 reach &= owner.constructible
         return reach
@@ -89,7 +99,9 @@ class Entries:
         closure: tuple[dict[str, Value], ...] | None = None,
     ) -> Summary:
         run = new_run(self._world)
-        uid = self._world.identities.activation()
+        constructs = function.owner is not None and function.name in CONSTRUCTORS
+        identities = self._world.identities
+        uid = identities.construction(function) if constructs else identities.activation()
         state = State(reach, {}, dict(function.module.heap))
         if function.owner is not None:
             state.adopt(dict(function.owner.heap))
@@ -101,6 +113,7 @@ class Entries:
             records=records,
             muted=not records,
             uid=uid,
+            constructs=constructs,
             closure=closure if closure is not None else function.closure or (),
             owner=function.owner,
         )
@@ -108,7 +121,12 @@ class Entries:
         state.vars = bind_unknown(run, function, reach, uid)
         active, self._active = self._active, list(self._active)
         try:
-            value, end = execute_body(run, frame, state)
+            with self._dependencies.gathering() as gathered:
+                if function.module.executing:
+                    self._dependencies.read(function.module, _COMPLETES)
+                if function.name not in _MAKING:
+                    self._dependencies.read(function.owner, _CONSTRUCTIBLE)
+                value, end = execute_body(run, frame, state)
         finally:
             self._active = active
         # What a parameter was is for its own function to know.
@@ -124,6 +142,7 @@ class Entries:
             frame.uses_library,
             {k: c for k, c in end.heap.items() if k not in self._world.shared} if end is not None else {},
             frozenset(frame.raises),
+            gathered.reads(),
         )
 
     def leave(self, run: Run, frame: Frame, end: State | None) -> None:
@@ -156,10 +175,10 @@ class Entries:
         self._modules.execute(module)
         for _ in range(MAX_ROUNDS):
             self._modules.written = False
+            outdated = module in self._modules.outdated
             self._modules.outdated.discard(module)
-            for function in self._all_functions(module):
-                function.summary = None
-            for function in module.functions:
+            self._forget_stale(self._all_functions(module), everything=outdated)
+            for function in _writers_first(module):
                 if not function.is_private:
                     self.analyse_entry(function)
             for code in module.classes:
@@ -182,17 +201,19 @@ class Entries:
         if heat is not None:
             for name in heat.assigned_elsewhere:
                 # Methods that are not analysed assign it: it may be anything.
-                code.attributes[name] = join(code.attributes.get(name, Value()), unknown(self._all))
+                before = code.attributes.get(name, Value())
+                code.attributes[name] = join(before, unknown(self._all))
+                if code.attributes[name] != before:
+                    self._dependencies.change(code, name)
             ordered = [(name, method) for name, method in ordered if name in heat.methods]
         for _ in range(MAX_ROUNDS):
             code.changed = False
-            for method in code.methods.values():
-                method.summary = None
+            self._forget_stale(code.methods.values(), everything=closure is not None)
             for name, method in ordered:
-                if name == "__init__":
-                    code.constructible = self._constructible(method)
                 if not method.is_private or method.escapes:
                     self.analyse_entry(method)
+                if name == "__init__":
+                    self._set_constructible(code, method)
             if not code.changed:
                 break
 
@@ -220,13 +241,25 @@ class Entries:
     def analyse_entry(self, function: FunctionCode) -> None:
         """Analyse a function as anyone may call it."""
         reach = function.reach & self._open(function)
-        if reach and function not in self._active:
+        fresh = function.alone is not None and not self._dependencies.stale(function.alone)
+        if reach and function not in self._active and not fresh:
             function.summary = self._analyse(function, reach, records=True)
+            function.alone = function.summary.reads
 
-    def _constructible(self, constructor: FunctionCode) -> ReleaseSet:
-        """The releases in which an instance can be made."""
+    def _forget_stale(self, functions: Iterable[FunctionCode], *, everything: bool = False) -> None:
+        """Forget what was found out of functions when what they have read was not yet what it is now."""
+        for function in functions:
+            if function.summary is not None and (everything or self._dependencies.stale(function.summary.reads)):
+                function.summary = None
+            if everything:
+                function.alone = None
+
+    def _set_constructible(self, code: ClassCode, constructor: FunctionCode) -> None:
+        """Find out in which releases an instance can be made."""
         summary = self.summary(constructor)
-        return self._all if summary is None else summary.completes
+        before, code.constructible = code.constructible, self._all if summary is None else summary.completes
+        if code.constructible != (self._all if before is None else before):
+            self._dependencies.change(code, _CONSTRUCTIBLE)
 
     def analyse_left_over(self, module: ModuleCode, others: Collection[ModuleCode] = ()) -> None:
         """Analyse the private functions that nobody in the code base calls, or that somebody else may call.
@@ -294,3 +327,9 @@ class Entries:
                     here = merged_constructions(place for base, place in places if base == use.base)
                     if here:
                         self._world.recorder.add(replace(use, instantiated=here))
+
+
+def _writers_first(module: ModuleCode) -> list[FunctionCode]:
+    """A module's functions in order, but first those that assign the module's variables: the others read them."""
+    writers = {piece.defines for piece in module.survey.pieces if piece.globals} if module.survey is not None else set()
+    return sorted(module.functions, key=lambda function: function.name not in writers)

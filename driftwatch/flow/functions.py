@@ -282,7 +282,7 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
     """Follow a call into the function's body."""
     function.entered += 1
     outer, outer_frame = run.state, run.frame
-    uid = run.world.identities.activation()
+    uid = run.world.identities.call(outer_frame, node)
     bindings = bind_arguments(run, function, bound, arguments, node, uid)
     if outer_frame.function is None and outer_frame.owner is None and function.module is outer_frame.module:
         # Called while its module is still being executed: it sees the module's variables as they are now.
@@ -302,6 +302,7 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
         muted=outer_frame.muted,
         depth=outer_frame.depth + 1,
         uid=uid,
+        constructs=outer_frame.constructs,
         closure=closure,
         owner=function.owner,
         given=outer_frame.given | _passed_in(outer_frame, arguments),

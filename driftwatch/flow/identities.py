@@ -15,6 +15,7 @@ class Identities:
         self._numbers: dict[object, int] = {}
         self._kept: list[object] = []
         self._activation = 0
+        self._repeated: dict[tuple[int, int, int], int] = {}
         self._functions: dict[tuple[int, int], FunctionCode] = {}
         self._classes: dict[int, ClassCode] = {}
 
@@ -30,6 +31,24 @@ class Identities:
         """A number for one activation of a function: what it makes is not what another activation makes."""
         self._activation += 1
         return self._activation
+
+    def construction(self, function: FunctionCode) -> int:
+        """The number of every analysis of a constructor: there is nothing yet that an earlier one could have made."""
+        return self._again((id(function), 0, 0), function)
+
+    def call(self, frame: Frame, node: cst.CSTNode) -> int:
+        """A number for the activation of a function that is called from a frame."""
+        if not frame.constructs:
+            return self.activation()
+        times = frame.calls[node] = frame.calls.get(node, 0) + 1
+        return self._again((frame.uid, id(node), times), node)
+
+    def _again(self, key: tuple[int, int, int], keep: object) -> int:
+        found = self._repeated.get(key)
+        if found is None:
+            found = self._repeated[key] = self.activation()
+            self._kept.append(keep)
+        return found
 
     def function(self, frame: Frame, node: cst.FunctionDef | cst.Lambda, name: str) -> FunctionCode:
         """The one identity of a function; a nested one has one for each activation of the enclosing function."""

@@ -82,6 +82,7 @@ class Modules:
         module.heap = dict(run.state.heap)
         open_variables(self._world, module, self._selection(module).skipped_definitions)
         module.completes = (run.state.reach | module.exits) - module.fails
+        self._world.dependencies.change(module, "completes()")
         module.functions = list(dict.fromkeys(run.frame.defined))
         module.classes = list(dict.fromkeys(run.frame.classes))
 
@@ -193,6 +194,7 @@ class Modules:
         """``module.name`` of a module of the code base."""
         if self.files.matters(module):
             self.execute(module)
+        self._world.dependencies.read(module, name)
         value = module.names.get(name)
         written = module.global_writes.get(name)
         if value is not None:
@@ -233,6 +235,7 @@ class Modules:
         after = join(before, value)
         if set(after.alternatives) != set(before.alternatives):
             module.global_writes[name] = after
+            self._world.dependencies.change(module, name)
             known = module.names.get(name)
             if known is None or join(known, after).alternatives != known.alternatives:
                 self.written = True

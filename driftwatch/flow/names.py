@@ -17,6 +17,7 @@ def look_up(run: Run, name: str) -> Value:
         if name in enclosing:
             return _bound(run, enclosing[name])
     module = run.frame.module
+    run.world.dependencies.read(module, name)
     value = module.names.get(name)
     written = module.global_writes.get(name)
     if value is not None or written is not None:

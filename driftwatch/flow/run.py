@@ -14,7 +14,7 @@ import libcst as cst
 
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode
 from driftwatch.flow.exceptions import ANYTHING, Try, catches, judge
-from driftwatch.flow.shared import changed_content
+from driftwatch.flow.shared import CONTENTS, changed_content
 from driftwatch.flow.state import Arguments, Content, DictContent, ListContent, State, join_states
 from driftwatch.flow.syntax import Tree
 from driftwatch.flow.uses import Catch, Location, Step
@@ -58,6 +58,10 @@ class Frame:
     muted: bool = False
     depth: int = 0
     uid: int = 0
+    constructs: bool = False
+    """A constructor is analysed by itself: another time, what is made here is the same."""
+    calls: dict[cst.CSTNode, int] = field(default_factory=dict)
+    """How often each call has been followed from here."""
     closure: tuple[dict[str, Value], ...] = ()
     tries: list[Try] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
@@ -184,6 +188,7 @@ class Run:
         if shared is None:
             return self.state.heap.get(key)
         shared.readers.add(self.frame.module)
+        self.world.dependencies.read(shared, CONTENTS)
         known = self.state.heap.get(key)
         return known if known is not None else shared.content()
 

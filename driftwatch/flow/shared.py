@@ -37,6 +37,10 @@ from driftwatch.releases import EMPTY, ReleaseSet
 if TYPE_CHECKING:
     from driftwatch.flow.world import World
 
+CONTENTS = "contents()"
+"""Stands for what is in containers that functions share, as a place that may change."""
+
+
 MAX_KINDS = 24
 """How many things a dict may hold under keys that are not known before it may hold anything."""
 
@@ -121,11 +125,14 @@ def open_attribute(world: World, code: ClassCode, name: str) -> None:
 
 def keep_content(world: World, code: ClassCode, end: State) -> None:
     """A constructor ends: what it has put into the containers of its attributes by now is what the methods find."""
+    before = dict(code.heap)
     for key in code.heap:
         if key in end.heap:
             keep_one(world, code, key, end.heap)
     for name in code.attributes:
         open_attribute(world, code, name)
+    if code.heap != before:
+        world.dependencies.change(code, CONTENTS)
 
 
 def keep_one(world: World, code: ClassCode, key: int, heap: dict[int, Content]) -> None:
@@ -146,6 +153,7 @@ def changed_content(world: World, key: int, content: Content, heap: Mapping[int,
     after = _absorbed(before, content, shared.home.heap, world)
     if after != before:
         shared.home.heap[shared.key] = after
+        world.dependencies.change(shared, CONTENTS)
         world.modules.written = True
         world.modules.outdated |= shared.readers
         if isinstance(shared.home, ClassCode):

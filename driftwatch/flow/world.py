@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.code import ModuleCode
+from driftwatch.flow.dependencies import Dependencies
 from driftwatch.flow.entries import Entries
 from driftwatch.flow.files import Files
 from driftwatch.flow.identities import Identities
@@ -27,6 +28,7 @@ class World:
         self.recorder = Recorder()
         self.shared: dict[int, Shared] = {}
         self.identities = Identities()
+        self.dependencies = Dependencies()
         self.no_frame = Frame(ModuleCode("", ""), Tree("", 0, cst.Module([])))
         self.modules = Modules(self, files)
         self.entries = Entries(self, self.modules)
