@@ -82,7 +82,7 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
     if isinstance(atom, Class):
         return _bound(where, class_attribute(run, atom.code, name, where))
     if isinstance(atom, SuperOf):
-        return _bound(where, super_attribute(run, atom.code, name, where))
+        return _bound(where, super_attribute(run, atom.code, name, where, node))
     if isinstance(atom, ProjectModule):
         value = run.world.modules.attribute(atom.code, name, where)
         return list(value.alternatives)
@@ -240,7 +240,7 @@ def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> 
     return _of_library_base(run, others, name, where, instance=False)
 
 
-def super_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> Value | None:
+def super_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, node: cst.CSTNode) -> Value | None:
     """What ``super().name`` finds."""
     order, others = lineage(code)
     for current in order[1:]:
@@ -250,6 +250,15 @@ def super_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> 
             return Value(((where, Function(method, None if method.kind == "static" else bound)),))
         if name in current.constants:
             return current.constants[name].within(where)
+    if len(others) == 1 and all(len(each.base_values) == 1 for each in order) and not name.startswith("__"):
+        # No other class comes in between: what the library's lacks is not there.
+        found: list[Alternative] = []
+        for there, base in as_alternatives(others[0], where):
+            if isinstance(base, LibObject) and base.is_class:
+                found.extend(use_name(run, LibInstance(base.ref, exact=True), name, there, node))
+            else:
+                found.append((there, UNKNOWN))
+        return value_of(found)
     return _of_library_base(run, others, name, where, instance=True)
 
 

@@ -233,10 +233,20 @@ class Entries:
         for piece in survey.pieces:
             if piece.tree is not None and piece.defines == code.name and piece.first <= line <= piece.last:
                 leads = set(code.module.relevant)
-                for base in lineage(code)[0][1:]:
+                order = lineage(code)[0]
+                for base in order[1:]:
                     leads.update(base.attributes, base.methods)
+                for ref in {ref for each in order for _, ref in each.library_bases}:
+                    leads.update(self._inherited(ref))
                 return heat_of(piece.tree, leads - {code.name}, self._world.target.is_named_by)
         return None
+
+    def _inherited(self, base: Ref) -> Iterable[str]:
+        """What names a class of the code base takes over from one of the library's, or asks it for."""
+        history = self._world.history
+        yield "super"
+        for cls in {cls for epoch in history.of(base) for cls in history.lineage(base, epoch.releases)[0]}:
+            yield from (name for name in history.members(cls) if not name.startswith("__"))
 
     def analyse_entry(self, function: FunctionCode) -> None:
         """Analyse a function as anyone may call it."""
@@ -294,7 +304,11 @@ class Entries:
         line = function.tree.offset + 1
         for piece in survey.pieces:
             inside = piece.first <= line <= piece.last
-            if function.owner is not None:
+            if function.owner is not None and function.name.startswith("__"):
+                # Python calls it, of the class or of what it makes.
+                if function.owner.name in piece.mentions and not (inside and piece.defines == function.owner.name):
+                    return True
+            elif function.owner is not None:
                 if function.name in piece.attributes:
                     return True
             elif function.name in piece.mentions and not (inside and piece.defines == function.name):

@@ -106,13 +106,22 @@ def _version(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 
 
 def _importorskip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    value = argument(arguments, 0)
+    """``pytest.importorskip("module", minversion="1.0")``: what follows is reached where it is there."""
+    value = argument(arguments, 0, "modname")
     atom = value.single() if value is not None else None
-    if isinstance(atom, Const) and isinstance(atom.value, str) and run.target.is_inside(atom.value):
-        run.touch()
+    if not (isinstance(atom, Const) and isinstance(atom.value, str)):
+        return unknown(run.state.reach)
+    inside, above = run.target.is_inside(atom.value), run.target.is_above(atom.value)
+    if not inside and not above:
+        return unknown(run.state.reach)
+    run.touch()
+    if inside:
         run.state.reach &= run.history.has_module(atom.value)
-        return Value(((run.state.reach, LibModule(atom.value)),)) if run.state.reach else Value()
-    return unknown(run.state.reach)
+    least = argument(arguments, 1, "minversion")
+    asked = least.single() if least is not None and above else None
+    if isinstance(asked, Const) and isinstance(asked.value, str):
+        run.state.reach -= run.target.before(asked.value)
+    return Value(((run.state.reach, LibModule(atom.value)),)) if run.state.reach else Value()
 
 
 IMPORT_CALLS: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from driftwatch.flow.arguments import argument
-from driftwatch.flow.library import missing, use_import
+from driftwatch.flow.library import missing, use_import, use_name
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import Arguments
 from driftwatch.flow.uses import PatchUse
@@ -61,8 +61,10 @@ def _patch_each(
                 use_patch(run, atom, key.value, there & run.state.reach, node, requires=requires, now=now)
 
 
-def _patch_path(run: Run, target: Value | None, node: cst.CSTNode, *, now: bool) -> None:
-    """Replace what a path in text names; the module is imported for it."""
+def _patch_path(
+    run: Run, target: Value | None, node: cst.CSTNode, *, requires: bool, now: bool, imports: bool = False
+) -> None:
+    """Replace what a path in text names. The module is imported for it; `imports` says that the error is then that."""
     if target is None:
         return
     for where, atom in as_alternatives(target, run.state.reach):
@@ -71,8 +73,20 @@ def _patch_path(run: Run, target: Value | None, node: cst.CSTNode, *, now: bool)
         module, _, name = atom.value.rpartition(".")
         if name and run.target.is_inside(module) and where & run.history.has_module(module):
             if now and where - run.history.has_module(module):
-                use_import(run, module, None, module, node)
-            use_patch(run, LibModule(module), name, where & run.state.reach, node, requires=True, now=now)
+                if imports:
+                    use_import(run, module, None, module, node)
+                else:
+                    _attributes_to(run, module, where, node)
+            if requires:
+                use_patch(run, LibModule(module), name, where & run.state.reach, node, requires=True, now=now)
+
+
+def _attributes_to(run: Run, module: str, where: ReleaseSet, node: cst.CSTNode) -> None:
+    """A module is looked for as an attribute of its package, and so is each package on the way."""
+    parent, _, last = module.rpartition(".")
+    if run.target.is_inside(parent):
+        _attributes_to(run, parent, where, node)
+        use_name(run, LibModule(parent), last, where & run.state.reach & run.history.has_module(parent), node)
 
 
 def _asked(arguments: Arguments, name: str, value: bool) -> bool:
@@ -85,8 +99,8 @@ def _asked(arguments: Arguments, name: str, value: bool) -> bool:
 
 def _mock_patch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``mock.patch("package.module.name")`` fails when the name is not there, unless ``create=True``."""
-    if not _asked(arguments, "create", True):
-        _patch_path(run, argument(arguments, 0, "target"), node, now=run.entered is node)
+    requires = not _asked(arguments, "create", True)
+    _patch_path(run, argument(arguments, 0, "target"), node, requires=requires, now=run.entered is node)
     return unknown(run.state.reach)
 
 
@@ -101,18 +115,18 @@ def _mock_patch_object(run: Run, arguments: Arguments, node: cst.CSTNode) -> Val
 def _monkeypatch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``monkeypatch.setattr(owner, "name", value)`` or with a path, fails likewise, unless ``raising=False``."""
     owner, name = argument(arguments, 0, "target"), argument(arguments, 1, "name")
-    if not _asked(arguments, "raising", False):
-        if argument(arguments, 2, "value") is not None:
-            _patch_each(run, owner, name, node, requires=True)
-        else:
-            _patch_path(run, owner, node, now=True)
+    requires = not _asked(arguments, "raising", False)
+    if argument(arguments, 2, "value") is None:
+        _patch_path(run, owner, node, requires=requires, now=True, imports=True)
+    elif requires:
+        _patch_each(run, owner, name, node, requires=True)
     return const(None, run.state.reach)
 
 
 def _mocker_patch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``mocker.patch``: ``mock.patch``, entered at once."""
-    if not _asked(arguments, "create", True):
-        _patch_path(run, argument(arguments, 0, "target"), node, now=True)
+    requires = not _asked(arguments, "create", True)
+    _patch_path(run, argument(arguments, 0, "target"), node, requires=requires, now=True)
     return unknown(run.state.reach)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from packaging.version import InvalidVersion, Version
+
 from driftwatch.binding.calls import parts
 from driftwatch.flow.uses import CallUse
 from driftwatch.flow.values import Alternative, Const
@@ -40,6 +42,15 @@ class Target:
         """The library's version, one constant per release."""
         versions = self.history.timeline.versions
         return [(ReleaseSet(1 << i), Const(versions[i])) for i in where.indices()]
+
+    def before(self, version: str) -> ReleaseSet:
+        """The releases older than a version; none where that is no version."""
+        try:
+            least = Version(version)
+        except InvalidVersion:
+            return EMPTY
+        versions = self.history.timeline.versions
+        return self.history.timeline.set_of(each for each in versions if Version(each) < least)
 
     def refuses(self, use: CallUse) -> ReleaseSet:
         """The releases in which a call cannot be bound."""

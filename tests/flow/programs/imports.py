@@ -448,4 +448,25 @@ IMPORTS = (
             return sys.modules["lib"].comm.create(1, 2, group=3)  #! DW101 group 0.1.0 raises
         """,
     ),
+    marked(
+        "importorskip_with_a_version",
+        """
+        import pytest
+
+
+        def run_old():
+            lib = pytest.importorskip("lib", minversion="0.2.0")
+            return lib.comm.gather(1, axis=0)
+
+
+        def run_any():
+            lib = pytest.importorskip("lib")
+            return lib.comm.gather(1, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        def run_part():
+            extra = pytest.importorskip("lib.comm.extra")
+            return extra.deep(1, 2, c=3)  #! DW101 c 0.2.0.post1 raises
+        """,
+    ),
 )

@@ -294,9 +294,59 @@ OBJECTS = (
 
 
         def run_module():
-            with mock.patch("lib.comm.extra.deep"):  #! DW202 extra 0.1.0 to 0.2.0 raises
+            with mock.patch("lib.comm.extra.deep", create=True):  #! DW202 extra 0.1.0 to 0.2.0 raises
                 return 1
         """,
+    ),
+    marked(
+        "super_of_a_method_that_the_base_lacks",
+        """
+        from lib.comm import Workspace
+
+
+        class Own(Workspace):
+            def __init__(self):
+                super().__init__(1)
+
+            def close(self):
+                return super().close()  #! DW203 close 0.1.0 to 0.2.0 raises
+
+            def fits(self, tokens):
+                return super().fits(tokens, 1)
+
+
+        class _Further(Own):
+            def close(self):
+                return super().close()
+
+
+        def run():
+            return Own().close()
+
+
+        def run_fits():
+            return Own().fits(1)
+
+
+        def run_further():
+            return _Further().close()
+        """,
+    ),
+    marked(
+        "super_where_another_class_may_come_between",
+        """
+        from lib.comm import Workspace
+
+
+        class Mixin:
+            pass
+
+
+        class Own(Mixin, Workspace):
+            def close(self):
+                return super().close()
+        """,
+        runs=False,
     ),
     marked(
         "dataclass_field",
