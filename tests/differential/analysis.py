@@ -15,6 +15,6 @@ from driftwatch.snapshot.history import History
 
 def analysed(folder: Path, history: History) -> tuple[Sequence[Verdict], Sequence[Unresolved]]:
     """The verdicts of every rule over a folder's files, for all releases at once."""
-    result = analyse(folder, sorted(folder.glob("*.py")), [history])
+    result = analyse(folder, sorted(folder.rglob("*.py")), [history])
     contexts = {history.distribution: Context(history, history.timeline.all)}
     return tuple(apply(result.uses, contexts)), result.unresolved

@@ -7,6 +7,7 @@ unknown conditions must be covered: whatever can be raised is reported.
 
 from __future__ import annotations
 
+import shutil
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -83,10 +84,14 @@ class Comparison:
             yield from self._compare(program, said, unresolved)
 
     def said(self, programs: Iterable[Program]) -> tuple[dict[str, list[Said]], set[Place]]:
-        for old in self.folder.glob("*.py"):
-            old.unlink()
+        for old in self.folder.iterdir():
+            if old.is_dir():
+                shutil.rmtree(old)
+            else:
+                old.unlink()
         for program in programs:
             for path, text in program.files.items():
+                (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (self.folder / path).write_text(text, encoding="utf-8")
         verdicts, unresolved = analysed(self.folder, self.history)
         found: dict[str, list[Said]] = {}

@@ -65,6 +65,8 @@ class Draft:
         self.main = File()
         self.helper = File()
         self.file = self.main
+        self.others: dict[str, str] = {}
+        """The text of further files."""
         self.count = 0
         self.unknown: list[str] | None = [] if self.chance(25) else None
         self.alias = {id(self.main): self._alias(), id(self.helper): "comm"}

@@ -155,7 +155,9 @@ def watched(paths: set[str], action: Any) -> tuple[dict[str, Any], Any]:
     sys.settrace(watch.called)
     try:
         value = action()
-    except (Exception, SystemExit) as raised:  # noqa: BLE001
+    except KeyboardInterrupt:
+        raise
+    except BaseException as raised:  # noqa: BLE001 - pytest.skip raises one
         error = raised
     finally:
         sys.settrace(None)

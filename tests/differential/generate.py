@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 from driftwatch.releases import EMPTY
 from driftwatch.snapshot.model import Signature
-from tests.differential.calls import Calls
 from tests.differential.drafting import Lines, Target, indent
 from tests.differential.menu import Callee, Menu
 from tests.differential.programs import Call, Program, Value
+from tests.differential.surroundings import Surroundings
 
 
 def generate(rng: random.Random, menu: Menu, name: str, functions: int = 4) -> Program:
@@ -22,7 +22,7 @@ def generate(rng: random.Random, menu: Menu, name: str, functions: int = 4) -> P
     return Generator(rng, menu, name).program(functions)
 
 
-class Generator(Calls):
+class Generator(Surroundings):
     """Whole programs."""
 
     def program(self, functions: int) -> Program:
@@ -30,7 +30,7 @@ class Generator(Calls):
         files = {f"{self.name}.py": self.main.text()}
         if self.helper.top or self.helper.body:
             files[f"{self.name}_helper.py"] = self.helper.text()
-        return Program(files, self.name, tuple(calls))
+        return Program({**files, **self.others}, self.name, tuple(calls))
 
     # -- functions -----------------------------------------------------------------------------------------------
 
@@ -46,6 +46,7 @@ class Generator(Calls):
                 self._about_name,
                 self._about_instance,
                 self._about_class,
+                self.about_surroundings,
             ]
         )()
         parameters: dict[str, tuple[Value, ...]] = dict.fromkeys(self.unknown or (), (False, True))

@@ -20,14 +20,14 @@ from tests.differential.truth import truth
 from tests.stubs import write_stub
 
 PLAIN = """
-import importlib, itertools, json, sys, traceback
+import importlib, itertools, json, os, sys, traceback
 main, calls = json.loads(sys.argv[1])
 out = []
 def attempt(action):
     try:
         action()
-    except Exception as error:
-        lines = [[f.filename.rpartition("/")[2], f.lineno] for f in traceback.extract_tb(error.__traceback__)]
+    except BaseException as error:
+        lines = [[os.path.relpath(f.filename), f.lineno] for f in traceback.extract_tb(error.__traceback__)]
         out.append([type(error).__name__ + ": " + str(error), [l for l in lines if l[0].startswith(main)][::-1]])
     else:
         out.append(None)
@@ -64,6 +64,7 @@ def test_many_at_once_is_the_same_as_one_by_one(
     for program in programs:
         outcomes = runner.run(program)
         for path, text in program.files.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_text(text, encoding="utf-8")
         release = random.Random(program.main).choice(list(stubs))
         calls = [[call.function, given] for call in program.calls for given in call.runs()]

@@ -59,6 +59,7 @@ class Fact:
 
 
 NAMES = (ast.Name, ast.Attribute)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Source:
@@ -93,12 +94,12 @@ class Source:
     def is_raise(self, place: Place) -> bool:
         return any(isinstance(node, ast.Raise) and node.exc is not None for node in self.at(place))
 
-    def function(self, place: Place) -> ast.FunctionDef | None:
+    def function(self, place: Place) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The innermost function that a line lies in."""
         inside = [
             node
             for node in ast.walk(self.trees[place[0]])
-            if isinstance(node, ast.FunctionDef) and node.lineno < place[1] <= (node.end_lineno or 0)
+            if isinstance(node, FUNCTIONS) and node.lineno < place[1] <= (node.end_lineno or 0)
         ]
         return max(inside, key=lambda node: node.lineno, default=None)
 
@@ -106,7 +107,7 @@ class Source:
         """The top-level function or class that a line lies in."""
         for node in self.trees[place[0]].body:
             if node.lineno <= place[1] <= (node.end_lineno or 0):
-                return node.name if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else None
+                return node.name if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else None
         return None
 
     @cached_property
@@ -116,7 +117,7 @@ class Source:
             node.name: {n.id if isinstance(n, ast.Name) else n.attr for n in ast.walk(node) if isinstance(n, NAMES)}
             for tree in self.trees.values()
             for node in ast.walk(tree)
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+            if isinstance(node, (*FUNCTIONS, ast.ClassDef))
         }
 
     def leads_to(self, place: Place) -> set[str]:
@@ -157,7 +158,7 @@ class Source:
     def _passed_on(self, value: ast.expr, place: Place, keyword: str) -> bool:
         """Whether ``**value`` is a function's own ``**kwargs``, and the keyword is not one it put there itself."""
         for node in [value, *self.above(value)]:
-            if isinstance(node, (ast.FunctionDef, ast.Lambda)) and node.args.kwarg is not None:
+            if isinstance(node, (*FUNCTIONS, ast.Lambda)) and node.args.kwarg is not None:
                 if isinstance(value, ast.Name) and value.id == node.args.kwarg.arg:
                     return not any(isinstance(n, ast.Constant) and n.value == keyword for n in ast.walk(node))
                 return False
