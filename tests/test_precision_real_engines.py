@@ -216,6 +216,17 @@ def test_it_finds_its_way_through_four_callers(scan: Scan) -> None:
     assert {(f["outcome"], f["caught_at"]["line"]) for f in found if f["code"] != "DW301"} == {("silent", 495)}
 
 
+def test_what_is_kept_under_unknown_keys_is_there_only_where_it_was_made(scan: Scan) -> None:
+    path = "vllm/models/muse_spark/nvidia/muse_moe_runner.py"
+    found = [f["line"] for f in scan("vllm==0.33.0", "all")["findings"] if f["path"] == path]
+    assert found == [188, 188]
+
+
+def test_a_backend_over_world_itself_is_right_to_meet_there(scan: Scan) -> None:
+    files = [f["path"] for f in scan("vllm==0.33.0", "all")["findings"] if f["code"] == "DW401"]
+    assert files == ["vllm/distributed/device_communicators/flashinfer_all_reduce.py"]
+
+
 def test_there_is_a_table_of_verdicts() -> None:
     text = (Path(__file__).parent.parent / "docs" / "precision.md").read_text(encoding="utf-8")
     assert all(project in text for project in ("sglang 0.5.23", "vllm 0.33.0", "lmdeploy 0.18.0"))
