@@ -167,9 +167,14 @@ class Source:
     def _partial(self, place: Place, keyword: str) -> Place | None:
         function = self.function(place)
         for scope in (function, self.trees[place[0]]):
-            for node in ast.walk(scope) if scope is not None else ():
-                if _is_partial(node) and any(k.arg == keyword for k in node.keywords):
-                    return place[0], node.lineno
+            made = [
+                node.lineno
+                for node in (ast.walk(scope) if scope is not None else ())
+                if _is_partial(node) and any(k.arg == keyword for k in node.keywords)
+            ]
+            if made:
+                # Of several, the one that was made last before the call.
+                return place[0], max((line for line in made if line <= place[1]), default=min(made))
         return None
 
     def partials(self, way: Iterable[Place]) -> frozenset[Place]:
