@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import libcst as cst
 
@@ -40,11 +40,13 @@ from driftwatch.flow.values import (
 
 def evaluate(run: Run, node: cst.CSTNode, callee: bool = False) -> Value:
     """The value of an expression in the run's current state."""
-    if isinstance(node, cst.Name):
-        return _name(run, node, callee)
-    if isinstance(node, cst.Attribute):
-        return read_attribute(run, node, callee=callee)
-    handler = _HANDLERS.get(type(node))
+    kind = type(node)
+    # To ask a libcst class whether something is of it is slow, where it is not.
+    if kind is cst.Name:
+        return _name(run, cast("cst.Name", node), callee)
+    if kind is cst.Attribute:
+        return read_attribute(run, cast("cst.Attribute", node), callee=callee)
+    handler = _HANDLERS.get(kind)
     if handler is None:
         for child in children(node):
             if isinstance(child, (cst.BaseExpression, cst.Arg, cst.Element)):

@@ -13,7 +13,7 @@ from functools import cached_property
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.contents import Contents
 from driftwatch.flow.first_look import Importers, import_patterns, imported_words
-from driftwatch.flow.outline import definitions
+from driftwatch.flow.outline import definitions, heads
 from driftwatch.flow.resolution import Resolution, stem_of, tail_of
 from driftwatch.flow.source import SourceError, decode
 from driftwatch.flow.survey import Import, Survey
@@ -146,8 +146,7 @@ class Files:
         encoded = name.encode()
         if data is None or encoded not in data:
             return False
-        pattern = rb"^(?:async[ \t]+def|def|class)[ \t]+" + re.escape(encoded) + rb"\b"
-        return True if re.search(pattern, data, re.MULTILINE) else None
+        return True if any(heads(data, name)) else None
 
     def definitions(self, module: ModuleCode, name: str) -> Iterator[bytes]:
         """The text of each top-level definition of this name, or more than that; the file is not parsed for it."""

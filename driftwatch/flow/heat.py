@@ -13,13 +13,14 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from driftwatch.flow.survey import CONSTRUCTORS, filled
+from driftwatch.flow.survey import CONSTRUCTORS, filled, walk
 
 MAX_TEXT = 80
 """Longer text is no annotation and no name."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+_TRIES: tuple[type[ast.AST], ...] = (ast.Try, *([ast.TryStar] if hasattr(ast, "TryStar") else []))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,17 @@ class _Method:
     mentions: set[str] = field(default_factory=set)
     stores: list[_Store] = field(default_factory=list)
     hot_locals: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Part:
+    """A statement, seen once: what its own expressions mention and assign, and the statements within it."""
+
+    mentions: set[str] = field(default_factory=set)
+    all_mentions: set[str] = field(default_factory=set)
+    """With those of the statements within it."""
+    targets: list[tuple[str, bool]] = field(default_factory=list)
+    within: list[_Part] = field(default_factory=list)
 
 
 def heat_of(node: ast.ClassDef, leads: set[str], names_library: Callable[[str], bool]) -> Heat:
@@ -87,33 +99,87 @@ def _is_special(name: str) -> bool:
 
 
 def _method(node: Function, names_library: Callable[[str], bool]) -> _Method:
-    method = _Method(node.name, _mentions(node, names_library))
-    _collect(node.body, set(), method.stores, names_library)
+    body = [_part(statement, names_library) for statement in node.body]
+    method = _Method(node.name)
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.stmt):
+            method.mentions |= _mentions(child, names_library)
+    for part in body:
+        method.mentions |= part.all_mentions
+    _collect(body, set(), method.stores)
     return method
+
+
+def _part(statement: ast.stmt, names_library: Callable[[str], bool]) -> _Part:
+    part = _Part()
+    blocks = list(_blocks(statement))
+    if not blocks:
+        _look(statement, part.mentions, part.targets, names_library)
+        part.all_mentions = part.mentions
+        return part
+    for header in _header(statement):
+        _look(header, part.mentions, part.targets, names_library)
+    part.within = [_part(each, names_library) for block in blocks for each in block]
+    part.all_mentions = part.mentions.union(*(each.all_mentions for each in part.within))
+    for other in _other_parts(statement):
+        part.all_mentions |= _mentions(other, names_library)
+    if isinstance(statement, _TRIES):
+        # What fails within it decides what its handlers assign, and whether the rest is reached.
+        part.mentions = part.all_mentions
+    return part
 
 
 def _mentions(node: ast.AST, names_library: Callable[[str], bool]) -> set[str]:
     found: set[str] = set()
-    for child in ast.walk(node):
-        if isinstance(child, ast.Name):
-            found.add(child.id)
-        elif isinstance(child, ast.Attribute):
-            found.add(child.attr)
-        elif isinstance(child, ast.Constant):
-            if isinstance(child.value, str) and len(child.value) < MAX_TEXT:
-                # An annotation in quotes mentions names as well.
-                found.update(child.value.replace("[", ".").replace("]", ".").replace("|", ".").split("."))
-                if names_library(child.value):
-                    found.add(_LIBRARY)
-        elif isinstance(child, ast.ImportFrom):
-            if names_library(child.module or ""):
-                found.add(_LIBRARY)
-            found.update(alias.asname or alias.name for alias in child.names)
-        elif isinstance(child, ast.Import):
-            if any(names_library(alias.name) for alias in child.names):
-                found.add(_LIBRARY)
-            found.update(alias.asname or alias.name for alias in child.names)
+    _look(node, found, [], names_library)
     return found
+
+
+def _look(
+    node: ast.AST, mentions: set[str], targets: list[tuple[str, bool]], names_library: Callable[[str], bool]
+) -> None:
+    """Note what a node and all below it mention, and what is assigned: attributes, and local variables (True)."""
+    for child in walk(node):
+        kind = type(child)
+        if kind is ast.Name:
+            mentions.add(child.id)  # type: ignore[attr-defined]
+            if type(child.ctx) is ast.Store:  # type: ignore[attr-defined]
+                targets.append((child.id, True))  # type: ignore[attr-defined]
+        elif kind is ast.Attribute:
+            mentions.add(child.attr)  # type: ignore[attr-defined]
+            if type(child.ctx) is ast.Store:  # type: ignore[attr-defined]
+                targets.append((child.attr, False))  # type: ignore[attr-defined]
+        elif kind is ast.Constant:
+            value: object = child.value  # type: ignore[attr-defined]
+            if type(value) is str and len(value) < MAX_TEXT:
+                # An annotation in quotes mentions names as well.
+                mentions.update(value.replace("[", ".").replace("]", ".").replace("|", ".").split("."))
+                if names_library(value):
+                    mentions.add(_LIBRARY)
+        elif kind is ast.ImportFrom or kind is ast.Import:
+            _look_at_import(child, mentions, targets, names_library)  # type: ignore[arg-type]
+        elif kind is ast.Subscript or kind is ast.Call:
+            owner = filled(child)
+            while isinstance(owner, ast.Subscript):
+                owner = owner.value
+            if isinstance(owner, ast.Attribute):
+                targets.append((owner.attr, False))
+            elif isinstance(owner, ast.Name):
+                targets.append((owner.id, True))
+
+
+def _look_at_import(
+    node: ast.Import | ast.ImportFrom,
+    mentions: set[str],
+    targets: list[tuple[str, bool]],
+    names_library: Callable[[str], bool],
+) -> None:
+    modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    if any(map(names_library, modules)):
+        mentions.add(_LIBRARY)
+    for alias in node.names:
+        mentions.add(alias.asname or alias.name)
+        targets.append((alias.asname or alias.name.partition(".")[0], True))
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
@@ -122,19 +188,12 @@ def _bound(node: ast.AST) -> Iterator[str]:
             yield child.id
 
 
-def _collect(
-    body: list[ast.stmt], decided_by: set[str], stores: list[_Store], names_library: Callable[[str], bool]
-) -> None:
-    for statement in body:
-        blocks = list(_blocks(statement))
-        header: list[ast.AST] = list(_header(statement)) if blocks else [statement]
-        found = set(decided_by)
-        for part in [statement] if isinstance(statement, ast.Try) else header:
-            found |= _mentions(part, names_library)
-        for part in header:
-            stores.extend(_Store(target, found - {target}, local) for target, local in _targets(part))
-        for block in blocks:
-            _collect(block, found, stores, names_library)
+def _collect(body: list[_Part], decided_by: set[str], stores: list[_Store]) -> None:
+    for part in body:
+        found = decided_by | part.mentions
+        stores.extend(_Store(target, found - {target}, local) for target, local in part.targets)
+        if part.within:
+            _collect(part.within, found, stores)
 
 
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
@@ -158,21 +217,12 @@ def _header(statement: ast.stmt) -> Iterator[ast.AST]:
     yield from getattr(statement, "items", ())
 
 
-def _targets(node: ast.AST) -> Iterator[tuple[str, bool]]:
-    """What is assigned, or has something put into it: attributes, and local variables (True)."""
-    for child in ast.walk(node):
-        if isinstance(child, (ast.Import, ast.ImportFrom)):
-            for alias in child.names:
-                yield alias.asname or alias.name.partition(".")[0], True
-            continue
-        owner = filled(child)
-        if owner is not None:
-            while isinstance(owner, ast.Subscript):
-                owner = owner.value
-            child = owner
-        elif not isinstance(getattr(child, "ctx", None), ast.Store):
-            continue
-        if isinstance(child, ast.Attribute):
-            yield child.attr, False
-        elif isinstance(child, ast.Name):
-            yield child.id, True
+def _other_parts(statement: ast.stmt) -> Iterator[ast.AST]:
+    """What stands between the blocks of a compound statement: kinds of exceptions, patterns and their guards."""
+    for handler in getattr(statement, "handlers", ()):
+        if handler.type is not None:
+            yield handler.type
+    for case in getattr(statement, "cases", ()):
+        yield case.pattern
+        if case.guard is not None:
+            yield case.guard

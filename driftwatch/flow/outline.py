@@ -13,14 +13,28 @@ from collections.abc import Iterator
 _MARGIN = re.compile(rb"^[^\s#)\]}]", re.MULTILINE)
 """A line that stands at the margin begins a statement, but within a bracket or a longer string."""
 
+_BEFORE_NAME = re.compile(rb"(?:async[ \t]+def|def|class)[ \t]+")
+_WORD_GOES_ON = re.compile(rb"[\w\x80-\xff]")
+
 _QUOTES = (b'"""', b"'''")
 
 
 def definitions(data: bytes, name: str) -> Iterator[bytes]:
     """The text of each top-level function or class of this name."""
-    head = rb"^(?:async[ \t]+def|def|class)[ \t]+" + re.escape(name.encode("utf-8", "surrogateescape")) + rb"\b"
-    for found in re.finditer(head, data, re.MULTILINE):
-        yield data[_first(data, found.start()) : _end(data, found.end())]
+    for start, end in heads(data, name):
+        yield data[_first(data, start) : _end(data, end)]
+
+
+def heads(data: bytes, name: str) -> Iterator[tuple[int, int]]:
+    """Where each top-level function or class of this name begins, and where its name ends."""
+    # A pattern for each name would take longer to make than to use.
+    word = name.encode("utf-8", "surrogateescape")
+    at = data.find(word)
+    while at >= 0:
+        start, end = data.rfind(b"\n", 0, at) + 1, at + len(word)
+        if _BEFORE_NAME.fullmatch(data, start, at) and not _WORD_GOES_ON.match(data, end):
+            yield start, end
+        at = data.find(word, end)
 
 
 def _end(data: bytes, start: int) -> int:

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 import libcst as cst
 
+from driftwatch.flow import survey
 from driftwatch.flow.children import walk
+from driftwatch.flow.source import SourceError
 
 Span = tuple[int, int, int, int]
 """First line, column from 0 in characters, last line, column after the end."""
@@ -48,8 +50,8 @@ class Positions:
 
 def _pair(module: cst.Module, text: str) -> dict[cst.CSTNode, Span]:
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        abstract = _abstract_nodes(ast.parse(text))
+    except (SyntaxError, SourceError, ValueError, RecursionError, MemoryError):
         return {}
     concrete: dict[str, list[tuple[cst.CSTNode, str]]] = {kind: [] for kind in _NAMERS}
     dotted: set[cst.CSTNode] = set()
@@ -61,10 +63,6 @@ def _pair(module: cst.Module, text: str) -> dict[cst.CSTNode, Span]:
             # The dotted name of an import is no expression to `ast`.
             module_name = node.module if isinstance(node, cst.ImportFrom) else node.name
             dotted.update(walk(module_name) if module_name is not None else ())
-    abstract: dict[str, list[tuple[Span, str]]] = {kind: [] for kind in _NAMERS}
-    for found in _walk_ast(tree):
-        for kind, span, name in _abstract(found):
-            abstract[kind].append((span, name))
     columns = _Columns(text)
     paired: dict[cst.CSTNode, Span] = {}
     for kind, nodes in concrete.items():
@@ -76,12 +74,13 @@ def _pair(module: cst.Module, text: str) -> dict[cst.CSTNode, Span]:
     return paired
 
 
-def _walk_ast(tree: ast.AST) -> Iterator[ast.AST]:
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack.extend(child for child in ast.iter_child_nodes(node) if not isinstance(child, _FORMATTED))
+def _abstract_nodes(tree: ast.AST) -> dict[str, list[tuple[Span, str]]]:
+    found: dict[str, list[tuple[Span, str]]] = {kind: [] for kind in _NAMERS}
+    for node in survey.walk(tree, skip=_FORMATTED):
+        if type(node) in _OF_INTEREST:
+            for kind, span, name in _abstract(node):
+                found[kind].append((span, name))
+    return found
 
 
 _FORMATTED: tuple[type[ast.AST], ...] = (ast.JoinedStr,) + ((ast.TemplateStr,) if hasattr(ast, "TemplateStr") else ())
@@ -185,9 +184,10 @@ def _abstract(node: ast.AST) -> Iterator[tuple[str, Span, str]]:
         yield "call", _span(node), _ast_name(node.func)
     elif isinstance(node, ast.Attribute):
         yield "attribute", _span(node), node.attr
-    elif isinstance(node, ast.alias):
-        if node.name != "*":
-            yield "alias", _span(node), node.name
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        for alias in node.names:
+            if alias.name != "*":
+                yield "alias", _span(alias), alias.name
     elif isinstance(node, ast.keyword):
         yield "keyword", _span(node), node.arg or ""
     elif isinstance(node, ast.ExceptHandler):
@@ -201,6 +201,14 @@ def _abstract(node: ast.AST) -> Iterator[tuple[str, Span, str]]:
                 yield "element", (start[0], start[1], end[2], end[3]), ""
     elif isinstance(node, ast.Subscript):
         yield "subscript", _span(node), ""
+
+
+_OF_INTEREST = frozenset(
+    {
+        ast.Call, ast.Attribute, ast.Import, ast.ImportFrom, ast.keyword, ast.ExceptHandler, ast.FunctionDef,
+        ast.AsyncFunctionDef, ast.ClassDef, ast.Dict, ast.Subscript,
+    }
+)  # fmt: skip
 
 
 def _ast_name(node: ast.expr) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from driftwatch.flow.source import SourceError
@@ -115,14 +115,19 @@ def survey(text: str) -> Survey | None:
     return Survey(tuple(pieces))
 
 
-def _walk(node: ast.stmt) -> Iterator[ast.AST]:
-    """A statement and all below it; `SourceError` where that goes deeper than the full parse may go."""
+def walk(node: ast.AST, skip: Collection[type[ast.AST]] = ()) -> Iterator[ast.AST]:
+    """A node and all below it that says something; `SourceError` where that goes deeper than the full parse may go.
+
+    Nodes of the skipped kinds are left out with all below them.
+    """
     level: list[ast.AST] = [node]
     for _ in range(MAX_DEPTH):
         if not level:
             return
-        yield from level
         below: list[ast.AST] = []
+        if skip:
+            level = [each for each in level if type(each) not in skip]
+        yield from level
         for above in level:
             for name in _CHILDREN[type(above)]:
                 value = getattr(above, name, None)
@@ -132,7 +137,7 @@ def _walk(node: ast.stmt) -> Iterator[ast.AST]:
                     below.append(value)
         level = below
     if level:
-        raise SourceError("it is nested too deeply to be parsed", node.lineno)
+        raise SourceError("it is nested too deeply to be parsed", getattr(node, "lineno", None))
 
 
 def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
@@ -163,7 +168,7 @@ def _looks_deep(text: str) -> bool:
 
 def _look(node: ast.stmt, piece: Piece) -> None:
     mentions, binds, attributes, strings = piece.mentions, piece.binds, piece.attributes, piece.strings
-    for child in _walk(node):
+    for child in walk(node):
         kind = type(child)
         # Most of all nodes are of these few kinds.
         if kind is ast.Name:
@@ -192,7 +197,7 @@ def _look(node: ast.stmt, piece: Piece) -> None:
             name
             for statement in node.body
             if getattr(statement, "name", None) not in CONSTRUCTORS
-            for child in _walk(statement)
+            for child in walk(statement)
             for name in changed_by(child)
         }
 
