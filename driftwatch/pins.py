@@ -197,17 +197,18 @@ class _Reader:
 
     def files(self, folder: Path) -> Iterator[list[Pin]]:
         """The pins of each requirements file, with what it includes, and of each stage of a Dockerfile."""
+        above = "/".join(folder.parts[-2:])
         try:
-            paths = sorted(p for p in folder.iterdir() if p.is_file())
+            names = sorted(path.name for path in folder.iterdir())
         except OSError:
             return
-        for path in paths:
-            if _DOCKERFILE.fullmatch(path.name):
-                found = list(self._dockerfile(path))
-            elif _REQUIREMENTS.fullmatch("/".join(path.parts[-3:])):
-                found = [list(self._requirements(path, set()))]
-            else:
+        for name in names:
+            # Of nearly all files the name is enough.
+            dockerfile = _DOCKERFILE.fullmatch(name) is not None
+            if not (dockerfile or _REQUIREMENTS.fullmatch(f"{above}/{name}")) or not (folder / name).is_file():
                 continue
+            path = folder / name
+            found = list(self._dockerfile(path)) if dockerfile else [list(self._requirements(path, set()))]
             yield from (pins for pins in found if pins)
 
     def _requirements(self, path: Path, seen: set[Path]) -> Iterator[Pin]:

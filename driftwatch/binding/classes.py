@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import abc
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Generic, NamedTuple, Protocol
 
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -112,7 +112,7 @@ def is_abstract(history: History, cls: Ref, release: ReleaseSet) -> bool:
     return any(base.partition("[")[0] in _ABSTRACT_BASES for base in _foreign_bases(history, order, release))
 
 
-def _from_standard_base(history: History, order: list[Ref], name: str, release: ReleaseSet, instance: bool) -> bool:
+def _from_standard_base(history: History, order: Sequence[Ref], name: str, release: ReleaseSet, instance: bool) -> bool:
     for base in (*_foreign_bases(history, order, release), "object"):
         known = _STANDARD_BASES.get(base.partition("[")[0], object if base == "object" else None)
         if known is None:
@@ -124,7 +124,7 @@ def _from_standard_base(history: History, order: list[Ref], name: str, release: 
     return False
 
 
-def _foreign_bases(history: History, order: list[Ref], release: ReleaseSet) -> Iterator[str]:
+def _foreign_bases(history: History, order: Sequence[Ref], release: ReleaseSet) -> Iterator[str]:
     for ref in order:
         for epoch in history.of(ref):
             if release <= epoch.releases:

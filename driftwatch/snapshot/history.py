@@ -58,6 +58,10 @@ class History:
         return {ref: tuple(sorted(names)) for ref, names in members.items()}
 
     @cached_property
+    def _descents(self) -> dict[tuple[Ref, ReleaseSet], tuple[tuple[Ref, ...], tuple[str, ...]]]:
+        return {}
+
+    @cached_property
     def _subclasses(self) -> dict[Ref, tuple[Ref, ...]]:
         below: dict[Ref, dict[Ref, None]] = {}
         for ref in self.classes() if self.classes is not None else self.epochs:
@@ -104,7 +108,7 @@ class History:
         """Where the object behind a reference is defined in an epoch."""
         return epoch.symbol.definition or ref
 
-    def lineage(self, ref: Ref, release: ReleaseSet) -> tuple[list[Ref], bool]:
+    def lineage(self, ref: Ref, release: ReleaseSet) -> tuple[tuple[Ref, ...], bool]:
         """A class and its bases within the library, in lookup order, as of any one release of the set.
 
         The second value says whether the lineage is closed: nothing in it could bring members that are not recorded.
@@ -171,8 +175,14 @@ class History:
     def _aliases(self, cls: Ref) -> list[Ref]:
         return [epoch.symbol.definition for epoch in self.of(cls) if epoch.symbol.definition is not None]
 
-    def _descent(self, cls: Ref, part: ReleaseSet) -> tuple[list[Ref], list[str]]:
+    def _descent(self, cls: Ref, part: ReleaseSet) -> tuple[tuple[Ref, ...], tuple[str, ...]]:
         """The library's classes in a lineage, and what else is in it: foreign bases, ``?`` for members unknown."""
+        known = self._descents.get((cls, part))
+        if known is None:
+            known = self._descents[cls, part] = self._descend(cls, part)
+        return known
+
+    def _descend(self, cls: Ref, part: ReleaseSet) -> tuple[tuple[Ref, ...], tuple[str, ...]]:
         others: dict[str, None] = {}
 
         def bases(ref: Ref) -> list[Ref]:
@@ -183,8 +193,8 @@ class History:
             others.update((base, None) for base in own if ":" not in base)
             return [Ref.parse(base) for base in own if ":" in base]
 
-        order = list(linearized(cls, bases))
-        return order, [*others, "object"]
+        order = linearized(cls, bases)
+        return order, (*others, "object")
 
     def _slices(self, cls: Ref, releases: ReleaseSet) -> Iterator[ReleaseSet]:
         """The asked set, cut so that the class and all its bases have the same facts within each part."""
