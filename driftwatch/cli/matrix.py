@@ -40,7 +40,7 @@ the exit status, which is 0, or 2 for a usage, configuration or input error.""",
 @formats_option(FORMATS)
 @output_option
 @click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="At most so many processes; this version uses one."
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no."
 )
 @config_option
 def matrix_command(

@@ -50,7 +50,7 @@ configuration or input error, or a release that could not be read.""",
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @output_option
 @click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="At most so many processes; this version uses one."
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no."
 )
 @target_option
 @config_option
