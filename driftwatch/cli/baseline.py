@@ -36,9 +36,7 @@ known for.""",
 @click.argument("inputs", nargs=-1, metavar="[PATH]...")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Where to write it; '-' prints it.")
 @click.option("--against", multiple=True, metavar="SPEC", help="The releases to check; may be given several times.")
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no."
-)
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no.")
 @config_option
 def write_command(
     inputs: tuple[str, ...],

@@ -39,9 +39,7 @@ the exit status, which is 0, or 2 for a usage, configuration or input error.""",
 @click.option("--against", multiple=True, metavar="SPEC", help="The releases to check; default: all known.")
 @formats_option(FORMATS)
 @output_option
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no."
-)
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no.")
 @config_option
 def matrix_command(
     inputs: tuple[str, ...],

@@ -59,9 +59,7 @@ Exit status: 0 nothing to report, 1 findings, 2 usage, configuration or input er
 @click.option(
     "--fail-on", type=click.Choice(["error", "warning", "never"]), help="What makes the exit status 1; default: error."
 )
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no."
-)
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of analysed files.")
 @click.option("--unresolved", is_flag=True, help="List the places whose meaning could not be followed.")
 @config_option

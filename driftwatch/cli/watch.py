@@ -49,9 +49,7 @@ configuration or input error, or a release that could not be read.""",
 @formats_option(FORMATS)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @output_option
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no."
-)
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no.")
 @target_option
 @config_option
 def watch_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how click works

@@ -176,14 +176,7 @@ def instance_attribute(
 ) -> Value | None:
     """An attribute of an instance of a code base's class; None when nothing is known of it."""
     order, others = lineage(code)
-    found: Value | None = None
-    for current in order:
-        run.world.dependencies.read(current, name)
-        if name in current.attributes:
-            run.world.dependencies.read(current, CONTENTS)
-            run.state.adopt(current.heap)
-            value = current.attributes[name].within(where)
-            found = value if found is None else join(found, value)
+    found = _ever_assigned(run, order, name, where, bare=not any(base.where(_of_library) for base in others))
     if found is not None:
         for module in dict.fromkeys((code.module, run.frame.module)):
             if name in module.set_outside:
@@ -202,6 +195,36 @@ def instance_attribute(
             run.state.adopt(current.heap)
             return current.constants[name].within(where)
     return _of_library_base(run, others, name, where, instance=True)
+
+
+def _of_library(atom: Atom) -> bool:
+    return isinstance(atom, LibObject)
+
+
+def _ever_assigned(run: Run, order: list[ClassCode], name: str, where: ReleaseSet, *, bare: bool) -> Value | None:
+    """What was ever assigned to an attribute of an instance, in the class or one of its bases.
+
+    `bare`: none of the bases is the library's.
+    """
+    found: Value | None = None
+    for current in order:
+        known = current.attributes.get(name)
+        if known is not None:
+            if any(getattr(atom, "key", None) is not None for _, atom in known.alternatives):
+                run.world.dependencies.read_early(current, CONTENTS)
+            run.state.adopt(current.heap)
+            value = known.within(where)
+            found = value if found is None else join(found, value)
+    # Where nothing at all is known, it makes no difference when it turns out that it may be anything.
+    nothing = bare and found is None and not any(name in each.methods or name in each.constants for each in order)
+    for current in order:
+        run.world.dependencies.read(current, anything(name) if nothing else name)
+    return found
+
+
+def anything(name: str) -> str:
+    """An attribute as a place of which it does not matter that there is something unknown in it."""
+    return f"{name}?"
 
 
 def _set_outside(constants: tuple[object, ...] | None, where: ReleaseSet) -> Value:
@@ -301,6 +324,8 @@ def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
         code.attributes[name] = after
         if _said(after) != _said(before):
             run.world.dependencies.change(code, name)
+            if _said(after) != {(run.world.all_releases, UNKNOWN)}:
+                run.world.dependencies.change(code, anything(name))
         # What tells nothing about the library changes nothing for those who read it, once it is known to be set at all.
         code.changed |= after.defined() != before.defined() or tells(after)
     for _, atom in value.alternatives:

@@ -6,32 +6,14 @@ round that have read something which has changed since.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 Place = tuple[object, str]
 """A class of the code base and the name of an attribute, or a module and a variable."""
 
-
-@dataclass(frozen=True, slots=True)
-class Reads:
-    """What was read, and when that began."""
-
-    since: int
-    places: frozenset[Place]
-
-
-@dataclass(slots=True)
-class Gathering:
-    """The reads of an analysis that is going on."""
-
-    since: int
-    places: set[Place] = field(default_factory=set)
-
-    def reads(self) -> Reads:
-        """What has been read so far."""
-        return Reads(self.since, frozenset(self.places))
+Reads = Mapping[Place, int]
+"""What was read, and when it was first."""
 
 
 class Dependencies:
@@ -40,12 +22,18 @@ class Dependencies:
     def __init__(self) -> None:
         self._clock = 0
         self._changed: dict[Place, int] = {}
-        self._open: list[Gathering] = []
+        self._open: list[dict[Place, int]] = []
+        self._begun: list[int] = []
 
     def read(self, owner: object, name: str) -> None:
         """A place is read, whether there is something or not."""
         if self._open:
-            self._open[-1].places.add((owner, name))
+            self._open[-1].setdefault((owner, name), self._clock)
+
+    def read_early(self, owner: object, name: str) -> None:
+        """A place is made use of as it was when the current analysis began."""
+        if self._open:
+            self._open[-1].setdefault((owner, name), self._begun[-1])
 
     def change(self, owner: object, name: str) -> None:
         """Something else is in a place from now on."""
@@ -55,21 +43,25 @@ class Dependencies:
     def rely(self, reads: Reads) -> None:
         """What an earlier analysis found is made use of."""
         if self._open:
-            self._open[-1].places.update(reads.places)
-            self._open[-1].since = min(self._open[-1].since, reads.since)
+            known = self._open[-1]
+            for place, moment in reads.items():
+                if known.get(place, moment) >= moment:
+                    known[place] = moment
 
     @contextmanager
-    def gathering(self) -> Iterator[Gathering]:
+    def gathering(self) -> Iterator[Reads]:
         """Gather what is read from here on; whoever gathers already has read it, too."""
-        gathered = Gathering(self._clock)
+        gathered: dict[Place, int] = {}
         self._open.append(gathered)
+        self._begun.append(self._clock)
         try:
             yield gathered
         finally:
             self._open.pop()
-            self.rely(gathered.reads())
+            self._begun.pop()
+            self.rely(gathered)
 
     def stale(self, reads: Reads) -> bool:
-        """Whether something that was read has changed since."""
+        """Whether something has changed after it was read."""
         changed = self._changed
-        return any(changed.get(place, 0) > reads.since for place in reads.places)
+        return any(changed.get(place, 0) > moment for place, moment in reads.items())

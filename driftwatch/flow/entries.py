@@ -142,7 +142,7 @@ class Entries:
             frame.uses_library,
             {k: c for k, c in end.heap.items() if k not in self._world.shared} if end is not None else {},
             frozenset(frame.raises),
-            gathered.reads(),
+            gathered,
         )
 
     def leave(self, run: Run, frame: Frame, end: State | None) -> None:

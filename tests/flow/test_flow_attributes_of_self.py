@@ -102,3 +102,93 @@ def test_an_attribute_that_is_set_from_outside_may_be_anything(tmp_path: Path) -
 
 def test_an_attribute_that_nobody_sets_stays_what_it_was(tmp_path: Path) -> None:
     assert waxed(tmp_path, SET_OUTSIDE.replace("potter.ready = ", "ready = ")) == []
+
+
+LATER = {
+    "a reader before the writer": """\
+class Potter:
+    def finish(self):
+        self.shelf.wax()
+
+    def begin(self):
+        self.shelf = kiln.open_shelf("wood")
+""",
+    "a flag that a later method sets": """\
+class Potter:
+    def __init__(self):
+        self.ready = False
+
+    def finish(self):
+        if self.ready:
+            kiln.open_shelf("wood").wax()
+
+    def begin(self):
+        self.ready = True
+""",
+    "from one to the next, against the order": """\
+class Potter:
+    def finish(self):
+        self.third.wax()
+
+    def then(self):
+        self.third = self.second
+
+    def begin(self):
+        self.second = kiln.open_shelf("wood")
+""",
+    "a constructor whose helper reads what it has set": """\
+class Potter:
+    def __init__(self):
+        self.shelf = kiln.open_shelf("wood")
+        self._finish()
+
+    def _finish(self):
+        self.shelf.wax()
+""",
+    "an unknown thing first, and the library's later": """\
+class Potter:
+    def __init__(self, given):
+        self.shelf = given
+
+    def finish(self):
+        self.shelf.wax()
+
+    def begin(self):
+        self.shelf = kiln.open_shelf("wood")
+""",
+    "a list that is swapped for an empty one": """\
+class Potter:
+    def __init__(self):
+        self.waiting = []
+
+    def put(self):
+        self.waiting = [kiln.open_shelf("wood")]
+
+    def finish(self):
+        waiting, self.waiting = self.waiting, []
+        for shelf in waiting:
+            shelf.wax()
+""",
+    "another class, which is analysed later": """\
+class Potter:
+    def __init__(self):
+        self.store = Store()
+
+    def finish(self):
+        self.store.shelf.wax()
+
+    def again(self):
+        self.other = self.store
+
+
+class Store:
+    def __init__(self):
+        self.shelf = kiln.open_shelf("wood")
+""",
+}
+
+
+@pytest.mark.parametrize("source", LATER.values(), ids=LATER)
+def test_what_is_set_later_is_seen(tmp_path: Path, source: str) -> None:
+    text = f"import kiln\n\n\n{source}"
+    assert waxed(tmp_path, text) == [1 + text[: text.index(".wax()")].count("\n")]
