@@ -60,6 +60,10 @@ class Frame:
     uid: int = 0
     constructs: bool = False
     """A constructor is analysed by itself: another time, what is made here is the same."""
+    is_script: bool = False
+    """A module is executed as the program, not imported."""
+    last_calls: tuple[cst.CSTNode, ...] = ()
+    """Calls of a program whose results nobody looks at."""
     calls: dict[cst.CSTNode, int] = field(default_factory=dict)
     """How often each call has been followed from here."""
     closure: tuple[dict[str, Value], ...] = ()
@@ -248,7 +252,7 @@ class Run:
         frame = self.frame
         while frame.caller is not None:
             frame = frame.caller
-        if frame.function is None:
+        if frame.function is None and not frame.is_script:
             frame.module.fails |= where
 
     def is_caught(self, exception: str) -> bool:

@@ -17,6 +17,7 @@ from driftwatch.flow.matching import execute_match
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Loop, Run, settle
 from driftwatch.flow.state import Entry, State, join_states
+from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import const, unknown
 from driftwatch.releases import EMPTY
 
@@ -36,7 +37,16 @@ def _simple_line(run: Run, node: cst.SimpleStatementLine) -> None:
 
 
 def _expression(run: Run, node: cst.Expr) -> None:
+    if run.frame.is_script:
+        run.frame.last_calls = _of_no_more_use(node.value)
     run.eval(node.value)
+
+
+def _of_no_more_use(node: cst.BaseExpression) -> tuple[cst.CSTNode, ...]:
+    """The calls in a statement whose results nobody looks at: the whole of it, and what a program exits with."""
+    if isinstance(node, cst.Call) and dotted_name(node.func) in ("exit", "sys.exit"):
+        return (node, *(argument.value for argument in node.args))
+    return (node,)
 
 
 def _global(run: Run, node: cst.Global | cst.Nonlocal) -> None:
@@ -50,7 +60,9 @@ def _global(run: Run, node: cst.Global | cst.Nonlocal) -> None:
 def _if(run: Run, node: cst.If) -> None:
     holds, fails = run.branch(node.test)
     run.state = holds
+    outer, run.frame.is_script = run.frame.is_script, run.frame.is_script or _asks_for_script(run, node.test)
     run.block(node.body.body)
+    run.frame.is_script = outer
     after = run.state
     run.state = fails
     if isinstance(node.orelse, cst.If):
@@ -59,6 +71,16 @@ def _if(run: Run, node: cst.If) -> None:
     elif node.orelse is not None:
         run.block(node.orelse.body.body)
     settle(run, [after, run.state])
+
+
+def _asks_for_script(run: Run, test: cst.BaseExpression) -> bool:
+    """Whether this is ``if __name__ == "__main__"`` of a module: what follows is not done when it is imported."""
+    if run.frame.function is not None or not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return False
+    sides = (test.left, test.comparisons[0].comparator)
+    names = [side.value for side in sides if isinstance(side, cst.Name)]
+    texts = [side.evaluated_value for side in sides if isinstance(side, cst.SimpleString)]
+    return isinstance(test.comparisons[0].operator, cst.Equal) and (names, texts) == (["__name__"], ["__main__"])
 
 
 def _assert(run: Run, node: cst.Assert) -> None:
