@@ -12,6 +12,19 @@ from driftwatch.rules.example import history
 
 KILN = history()
 
+SHARED = """\
+SHELF = None
+
+
+def use():
+    SHELF.wax()
+
+
+def main():
+    global SHELF
+    SHELF = kiln.open_shelf('wood')
+    use()
+"""
 PROGRAMS = {
     "a function that anyone may call": ("def main():\n    kiln.open_shelf('wood').wax()\n", "main()", [5]),
     "with what nobody knows": ("def main(argv):\n    kiln.open_shelf('wood').wax()\n", "main(input())", [5]),
@@ -24,8 +37,7 @@ PROGRAMS = {
     ),
     "what it passes is the library's": ("def main(shelf):\n    shelf.wax()\n", "main(kiln.open_shelf('wood'))", [5]),
     "a variable of the module": (
-        "SHELF = None\n\n\ndef use():\n    SHELF.wax()\n\n\n"
-        + "def main():\n    global SHELF\n    SHELF = kiln.open_shelf('wood')\n    use()\n",
+        SHARED,
         "main()",
         [8],
     ),
