@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -261,6 +262,8 @@ class _Reader:
                         yield Pin(name, version, self._shown(path), line, column, column + len(match[0]))
 
     def _pin(self, requirement: str, path: Path, line: int, text: str, group: str) -> Pin | None:
+        if not _beginning(self.names).match(requirement):
+            return None  # of most requirements the first letters are enough
         try:
             parsed = Requirement(requirement)
         except InvalidRequirement:
@@ -302,6 +305,11 @@ def _public(version: str) -> Version | None:
 def _table(table: dict[str, Any], key: str) -> dict[str, Any]:
     value = table.get(key)
     return value if isinstance(value, dict) else {}
+
+
+@cache
+def _beginning(names: frozenset[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(_spelt, sorted(names))), re.IGNORECASE)
 
 
 def _spelt(name: str) -> str:
