@@ -5,26 +5,29 @@
     python benchmarks/scan.py FOLDER --beside FOLDER/part
 
 Seconds of one machine say little about another, and less on a busy one: the programs run in turn, and what is printed
-beside the medians are ratios, taken run by run. Times are of whole processes, start-up included. `ty`, where it is
-installed, checks the folder given with ``--beside``, against the one release that is installed if any is.
+beside the medians are ratios, taken run by run. Times are of whole processes, start-up included. A scan is against all
+releases, cold (nothing kept from before) and warm, each with and without a second process.
+
+`ty`, where it is installed, checks the folder given with ``--beside`` against one release: the newest, whose sources
+are fetched and put on its search path, and of which nothing is run. It can import the rest of the code base; once more,
+that folder is all it is given. It has an empty environment: what else the code imports, it does not have to read.
 """
 
 from __future__ import annotations
 
 import gc
-import os
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from cost import Program, in_turn, median, ratio
 
+from driftwatch.errors import DriftwatchError
 from driftwatch.flow.project import analyse
 from driftwatch.snapshot import store
 from driftwatch.snapshot.fetch import fetch_project
@@ -33,7 +36,7 @@ from driftwatch.snapshot.history import History, merge
 REAL = {"sglang==0.5.23": "sglang/srt/layers", "vllm==0.33.0": "vllm/model_executor/layers"}
 """Code bases to fetch, and the part of each that a type checker is given."""
 
-TARGET = "flashinfer-python"
+TARGET, MODULE = "flashinfer-python", "flashinfer"
 ADAPTER = """\
 import inspect
 
@@ -69,15 +72,6 @@ def run(x, workspace, group):
 """
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What one process took: wall seconds, processor seconds, and megabytes at its largest."""
-
-    wall: float
-    cpu: float
-    peak: float
-
-
 @click.command()
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--beside", type=click.Path(path_type=Path, exists=True), help="What the type checker is given.")
@@ -92,7 +86,7 @@ def main(folders: tuple[Path, ...], beside: Path | None, runs: int) -> None:
     history = store.load(store.shipped() / TARGET)
     for folder, part in bases:
         print(f"\n{folder.name}: {_size(folder)}")
-        _beside_others(folder, part, runs)
+        _beside_others(folder, part, history.timeline.versions[-1], runs)
         _by_releases(folder, history, runs)
     print("\nten times the files that matter")
     _growth(history, runs)
@@ -101,58 +95,59 @@ def main(folders: tuple[Path, ...], beside: Path | None, runs: int) -> None:
 # -- whole processes ---------------------------------------------------------------------------------------------------
 
 
-def _beside_others(folder: Path, part: Path | None, runs: int) -> None:
-    scan = [sys.executable, "-m", "driftwatch", "scan", str(folder), "--against", "all", "--fail-on", "never"]
-    programs: dict[str, list[str]] = {
-        "cold scan": [*scan, "--no-cache"],
-        "warm scan": scan,
-        "grep -rl": ["grep", "-rl", "--include=*.py", "flashinfer", str(folder)],
-    }
-    checker = shutil.which("ty") or shutil.which("ty", path=str(Path(sys.executable).parent))
+def _beside_others(folder: Path, part: Path | None, newest: str, runs: int) -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        work = Path(temporary).resolve()
+        cache = {"DRIFTWATCH_CACHE_DIR": str(work / "cache")}
+        scan = [sys.executable, "-m", "driftwatch", "scan", str(folder), "--against=all", "--fail-on=never"]
+        scans = {
+            "cold scan": Program([*scan, "--no-cache"], cache),
+            "cold, --jobs 1": Program([*scan, "--no-cache", "--jobs=1"], cache),
+            "warm scan": Program(scan, cache),
+            "warm, --jobs 1": Program([*scan, "--jobs=1"], cache),
+        }
+        others = {"grep -rl": Program(["grep", "-rl", "--include=*.py", MODULE, str(folder)])}
+        if part is not None:
+            others = {**_type_checks(folder, part, newest, work), **others}
+        programs = {**scans, **others}
+        for program in programs.values():
+            program.run()  # the files are in the machine's own cache from here on, and in driftwatch's
+        taken = in_turn(programs, runs)
+        print(f"  {'':15}{'wall s':>9}{'cpu s':>9}{'peak MB':>9}")
+        for name, program in programs.items():
+            wall, cpu = (median(taken[name], what) for what in ("wall", "cpu"))
+            print(f"  {name:15}{wall:9.2f}{cpu:9.2f}{program.peak():9.0f}")
+    print(f"  {'wall / cpu':15}{''.join(f'{other:>16}' for other in others)}")
+    for name in scans:
+        ratios = [[ratio(taken[name], taken[other], what) for what in ("wall", "cpu")] for other in others]
+        print(f"  {name:15}{''.join(f'{wall:9.2f} /{cpu:5.2f}' for wall, cpu in ratios)}")
+
+
+def _type_checks(folder: Path, part: Path, newest: str, work: Path) -> dict[str, Program]:
+    """``ty`` on a part of a code base and one release of the library, in an environment that is empty."""
+    checker = shutil.which("ty", path=str(Path(sys.executable).parent)) or shutil.which("ty")
     if checker is None:
-        print("  ty is not installed: nothing to compare with")
-    with tempfile.TemporaryDirectory() as cache:
-        if checker is not None and part is not None:
-            # It finds the code base's own modules below the folder that it is told is the project, whose own settings
-            # may ask for an environment that is not here.
-            settings = Path(cache, "ty.toml")
-            settings.touch()
-            project = folder if part.is_relative_to(folder) else part
-            options = ["--exit-zero", "--config-file", str(settings), "--python", sys.prefix, "--project", str(project)]
-            programs["ty check"] = [checker, "check", *options, str(part)]
-        environment = {**os.environ, "DRIFTWATCH_CACHE_DIR": cache}
-        for command in programs.values():
-            _run(command, environment)  # the files are in the machine's own cache from here on, and in driftwatch's
-        taken: dict[str, list[Cost]] = {name: [] for name in programs}
-        for _ in range(runs):
-            for name, command in programs.items():
-                taken[name].append(_run(command, environment))
-    print(f"  {'':12}{'wall s':>9}{'cpu s':>9}{'peak MB':>9}")
-    for name, costs in taken.items():
-        wall, cpu, peak = (statistics.median(getattr(c, what) for c in costs) for what in ("wall", "cpu", "peak"))
-        print(f"  {name:12}{wall:9.2f}{cpu:9.2f}{peak:9.0f}")
-    for name in ("cold scan", "warm scan"):
-        for other in ("ty check", "grep -rl"):
-            if other in taken:
-                wall, cpu = (_ratio(taken[name], taken[other], what) for what in ("wall", "cpu"))
-                print(f"  {name} / {other}: {wall:.2f} wall, {cpu:.2f} cpu")
-
-
-def _run(command: Sequence[str], environment: Mapping[str, str]) -> Cost:
-    started = time.perf_counter()
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - started
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in {0, 1}:
-        raise click.ClickException(f"{' '.join(command)} ended with status {process.returncode}")
-    unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
-    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / unit)
-
-
-def _ratio(some: Sequence[Cost], others: Sequence[Cost], what: str) -> float:
-    ratios: list[float] = [getattr(a, what) / getattr(b, what) for a, b in zip(some, others, strict=True)]
-    return statistics.median(ratios)
+        print("  ty is not installed: no type checker to compare with")
+        return {}
+    try:
+        sources = fetch_project(f"pypi:{TARGET}=={newest}")
+    except DriftwatchError as error:
+        print(f"  {error}: no type checker to compare with")
+        return {}
+    library = work / "library"
+    library.mkdir()
+    (library / MODULE).symlink_to(sources.path / MODULE)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(work / "empty")], check=True)
+    settings = work / "ty.toml"  # those of the code base may ask for an environment that is not here
+    settings.touch()
+    version = subprocess.run([checker, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    print(f"  {version}: {_size(part)}, with {sources.label} to import")
+    check = [checker, "check", "--exit-zero", "--config-file", str(settings), "--python", str(work / "empty")]
+    check += ["--extra-search-path", str(library)]
+    return {
+        "ty check": Program([*check, "--project", str(folder if part.is_relative_to(folder) else part), str(part)]),
+        "ty, part alone": Program([*check, "--project", str(part), str(part)]),
+    }
 
 
 def _size(folder: Path) -> str:
