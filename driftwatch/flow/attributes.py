@@ -7,7 +7,7 @@ import libcst as cst
 from driftwatch.flow import pure
 from driftwatch.flow.annotations import by_annotation
 from driftwatch.flow.code import ClassCode
-from driftwatch.flow.library import class_member, instance_member, use_name
+from driftwatch.flow.library import CONSTRUCTOR, class_member, instance_member, use_name
 from driftwatch.flow.run import Run, as_alternatives, escape
 from driftwatch.flow.shared import CONTENTS, keep_one, open_attribute, share_attribute
 from driftwatch.flow.state import NO_ARGUMENTS
@@ -39,9 +39,10 @@ from driftwatch.flow.values import (
     Value,
     join,
     tells,
+    unknown,
     value_of,
 )
-from driftwatch.releases import ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet
 
 
 def read_attribute(run: Run, node: cst.Attribute, *, callee: bool = False) -> Value:
@@ -74,6 +75,8 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
             return [(where, NamesOf(atom))]
         if name == "__class__" and isinstance(atom, LibInstance):
             return [(where, LibObject(atom.cls, is_class=True))]
+        if name == CONSTRUCTOR and isinstance(atom, LibObject):
+            return [(where, LibMethod(atom.ref, name, exact=True, on_class=True))]
         return use_name(run, atom, name, where, node)
     if isinstance(atom, (LibObject, LibMethod)):
         return [(where, atom if name in ("__wrapped__", "__func__") else UNKNOWN)]
@@ -182,19 +185,34 @@ def instance_attribute(
             if name in module.set_outside:
                 found = join(found, _set_outside(module.set_outside[name], where))
         return _assigned(run, order, name, found, where)
-    for current in order:
+    alternatives: list[Alternative] = []
+    left = where
+    for current, everywhere in inheriting(order, where):
+        here = everywhere & left
+        if not here:
+            continue
         if name in current.methods:
             method = current.methods[name]
             if method.kind == "property":
                 if node is None:
                     return None
-                return run.call(Value(((where, Function(method, bound)),)), NO_ARGUMENTS, node)
-            owner: Atom | None = None if method.kind == "static" else Class(code) if method.kind == "class" else bound
-            return Value(((where, Function(method, owner)),))
-        if name in current.constants:
+                value = run.call(Value(((here, Function(method, bound)),)), NO_ARGUMENTS, node)
+                alternatives.extend(value.alternatives)
+            else:
+                owner: Atom | None = bound
+                if method.kind in ("static", "class"):
+                    owner = None if method.kind == "static" else Class(code)
+                alternatives.append((here, Function(method, owner)))
+        elif name in current.constants:
             run.state.adopt(current.heap)
-            return current.constants[name].within(where)
-    return _of_library_base(run, others, name, where, instance=True)
+            alternatives.extend(current.constants[name].within(here).alternatives)
+        else:
+            continue
+        left -= here
+    inherited = _of_library_base(run, others, name, left, instance=True) if left else Value()
+    if left == where:
+        return inherited
+    return join(value_of(alternatives), unknown(left) if inherited is None else inherited)
 
 
 def _of_library(atom: Atom) -> bool:
@@ -225,6 +243,18 @@ def _ever_assigned(run: Run, order: list[ClassCode], name: str, where: ReleaseSe
 def anything(name: str) -> str:
     """An attribute as a place of which it does not matter that there is something unknown in it."""
     return f"{name}?"
+
+
+def inheriting(order: list[ClassCode], where: ReleaseSet) -> list[tuple[ClassCode, ReleaseSet]]:
+    """The classes of a lineage, each with the releases in which the first one descends from it."""
+    reached = {order[0]: where}
+    for current in order:
+        for base in current.base_values:
+            for there, atom in base.alternatives:
+                if isinstance(atom, Class):
+                    here = reached.get(current, EMPTY) & there
+                    reached[atom.code] = reached.get(atom.code, EMPTY) | here
+    return [(current, reached.get(current, EMPTY)) for current in order]
 
 
 def _set_outside(constants: tuple[object, ...] | None, where: ReleaseSet) -> Value:
@@ -266,13 +296,32 @@ def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> 
 def super_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, node: cst.CSTNode) -> Value | None:
     """What ``super().name`` finds."""
     order, others = lineage(code)
-    for current in order[1:]:
+    alternatives: list[Alternative] = []
+    left = where
+    for current, everywhere in inheriting(order, where)[1:]:
+        here = everywhere & left
+        if not here:
+            continue
         if name in current.methods:
             method = current.methods[name]
             bound: Atom | None = Class(code) if method.kind == "class" else Instance(code)
-            return Value(((where, Function(method, None if method.kind == "static" else bound)),))
-        if name in current.constants:
-            return current.constants[name].within(where)
+            alternatives.append((here, Function(method, None if method.kind == "static" else bound)))
+        elif name in current.constants:
+            alternatives.extend(current.constants[name].within(here).alternatives)
+        else:
+            continue
+        left -= here
+    if not left:
+        return value_of(alternatives)
+    inherited = _super_of_library(run, order, others, name, left, node)
+    if left == where:
+        return inherited
+    return join(value_of(alternatives), unknown(left) if inherited is None else inherited)
+
+
+def _super_of_library(
+    run: Run, order: list[ClassCode], others: list[Value], name: str, where: ReleaseSet, node: cst.CSTNode
+) -> Value | None:
     if len(others) == 1 and all(len(each.base_values) == 1 for each in order) and not name.startswith("__"):
         # No other class comes in between: what the library's lacks is not there.
         found: list[Alternative] = []
@@ -287,6 +336,8 @@ def super_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, nod
 
 def _of_library_base(run: Run, others: list[Value], name: str, where: ReleaseSet, *, instance: bool) -> Value | None:
     """Only what a library base surely has is followed: what it lacks, another base or a subclass may bring."""
+    if name == CONSTRUCTOR:
+        return _constructor_of_base(others, where) if instance else None
     found: list[Alternative] = []
     for base in others:
         for releases, atom in as_alternatives(base, where):
@@ -301,6 +352,24 @@ def _of_library_base(run: Run, others: list[Value], name: str, where: ReleaseSet
     value = value_of(found)
     rest = where - value.defined()
     return value if not rest else join(value, Value(((rest, UNKNOWN),)))
+
+
+_WITHOUT_CONSTRUCTOR = frozenset({"builtins.object", "abc.ABC", "typing.Protocol", "typing.Generic"})
+
+
+def _constructor_of_base(others: list[Value], where: ReleaseSet) -> Value | None:
+    """The library's constructor, where no base from elsewhere may have one that comes before it."""
+    bases = [each for each in others if each.where(_may_construct)]
+    if len(bases) != 1 or not bases[0].where(_of_library):
+        return None
+    return value_of(
+        (there, LibMethod(atom.ref, CONSTRUCTOR, exact=True) if isinstance(atom, LibObject) else UNKNOWN)
+        for there, atom in as_alternatives(bases[0], where)
+    )
+
+
+def _may_construct(atom: Atom) -> bool:
+    return not (isinstance(atom, External) and atom.dotted in _WITHOUT_CONSTRUCTOR)
 
 
 def _library_member(run: Run, atom: LibObject, name: str, where: ReleaseSet, instance: bool) -> list[Alternative]:

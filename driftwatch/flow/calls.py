@@ -7,13 +7,13 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.arguments import is_interesting, unknown_call
-from driftwatch.flow.attributes import attribute_of
+from driftwatch.flow.attributes import attribute_of, instance_attribute
 from driftwatch.flow.classes import instantiate
 from driftwatch.flow.container_methods import call_method
 from driftwatch.flow.containers import merge_dicts, merge_value, spread_into
 from driftwatch.flow.exceptions import FOREIGN
 from driftwatch.flow.functions import call_function
-from driftwatch.flow.library import use_call
+from driftwatch.flow.library import CONSTRUCTOR, use_call
 from driftwatch.flow.models import DECORATOR_MAKERS, call_external
 from driftwatch.flow.run import Run, as_alternatives, escape, settle
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent, State
@@ -23,6 +23,7 @@ from driftwatch.flow.values import (
     Const,
     External,
     Function,
+    Instance,
     Lazy,
     LibInstance,
     LibMethod,
@@ -32,6 +33,7 @@ from driftwatch.flow.values import (
     SuperOf,
     Unknown,
     Value,
+    const,
     join,
     unknown,
 )
@@ -105,6 +107,8 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
     if isinstance(atom, (LibMethod, LibObject, External, MethodOf)) and not only_reads:
         for value in arguments.values():
             escape(value)
+    if isinstance(atom, LibMethod) and atom.name == CONSTRUCTOR:
+        return _construct(run, atom, arguments, node)
     if isinstance(atom, (LibMethod, LibObject)):
         return _library_call(run, atom, arguments, node)
     if isinstance(atom, External):
@@ -123,9 +127,9 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
             if resolved is not None:
                 return apply_value(run, resolved.within(run.state.reach), arguments, node)
         return unknown_call(run, arguments, node)
-    if isinstance(atom, LibInstance):
-        called = attribute_of(run, Value(((run.state.reach, atom),)), "__call__", node)
-        if any(isinstance(a, (LibMethod,)) for _, a in called.alternatives):
+    if isinstance(atom, (Instance, LibInstance)):
+        called = _called_of(run, atom, node)
+        if called is not None:
             return apply_value(run, called, arguments, node)
     if isinstance(atom, Const) and atom.value is None:
         if run.is_caught("TypeError"):
@@ -134,6 +138,25 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
     if isinstance(atom, Unknown):
         run.asks(atom.parameter)
     return unknown_call(run, arguments, node)
+
+
+def _called_of(run: Run, atom: Instance | LibInstance, node: cst.CSTNode) -> Value | None:
+    """What is called when an instance is; None when that is not known."""
+    if isinstance(atom, LibInstance):
+        called = attribute_of(run, Value(((run.state.reach, atom),)), "__call__", node)
+        return called if any(isinstance(a, LibMethod) for _, a in called.alternatives) else None
+    method = instance_attribute(run, atom.code, "__call__", run.state.reach, None, atom)
+    known = method is not None and any(isinstance(a, Function) for _, a in method.alternatives)
+    return method if known else None
+
+
+def _construct(run: Run, atom: LibMethod, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """A class's constructor is called of an object that is there already, as subclasses do."""
+    if atom.on_class:
+        positional = replace(arguments.positional, elements=arguments.positional.elements[1:])
+        arguments = Arguments(positional, arguments.keywords)
+    _library_call(run, LibObject(atom.cls, is_class=True), arguments, node)
+    return const(None, run.state.reach)
 
 
 def _library_call(run: Run, atom: LibObject | LibMethod, arguments: Arguments, node: cst.CSTNode) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.arguments import unknown_call
-from driftwatch.flow.attributes import instance_attribute, lineage
+from driftwatch.flow.attributes import inheriting, instance_attribute, lineage
 from driftwatch.flow.code import ClassCode, FunctionCode
 from driftwatch.flow.functions import call_function
 from driftwatch.flow.run import Frame, Run, as_alternatives
@@ -149,13 +149,16 @@ def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNo
         for where, base in (each for current in order for each in current.library_bases):
             if where & reach:
                 run.world.entries.instantiated(code, base, Construction(location, where & reach, catch))
-    for current in order:
-        constructor = current.methods.get("__init__")
-        if constructor is not None:
-            call_function(run, Function(constructor, Instance(code)), arguments, node)
-            return instance.within(run.state.reach)
+    constructors = [
+        (here, Function(current.methods["__init__"], Instance(code)))
+        for current, here in inheriting(order, reach)
+        if here and "__init__" in current.methods
+    ]
+    if constructors and constructors[0][0] == reach:
+        call_function(run, constructors[0][1], arguments, node)
+        return instance.within(run.state.reach)
     found = instance_attribute(run, code, "__init__", reach, None, Instance(code))
-    if found is not None and found.where(touches_library):
+    if found is not None and (constructors or found.where(touches_library)):
         run.call(found, arguments, node)
     else:
         unknown_call(run, arguments, node)

@@ -6,18 +6,19 @@ variable narrows it: on the way on which ``x is None`` fails, ``x`` is none of i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import libcst as cst
 
 from driftwatch.flow import pure
-from driftwatch.flow.constants import as_constant
+from driftwatch.flow.constants import tuple_of
 from driftwatch.flow.library import lookup
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.state import DictContent, State, join_states
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
+    Alternative,
     Atom,
     Const,
     DictRef,
@@ -146,7 +147,7 @@ def _compare(
             if operation == "In"
             else (run.state.fork(no), run.state.fork(yes))
         )
-    left, right = _exact(run, left), _exact(run, right)
+    left, right = exact(run, left), exact(run, right)
     single = right.single()
     if single is not None and not isinstance(single, Unknown):
         return split(run, _unwrap(left_node), left, lambda atom: answer_comparison(atom, operation, single))
@@ -165,16 +166,19 @@ def _compare(
     return run.state.fork(holds), run.state.fork(fails)
 
 
-def _exact(run: Run, value: Value) -> Value:
+def exact(run: Run, value: Value) -> Value:
     """A value whose tuples are constants where all their elements are."""
     if not any(isinstance(atom, ListRef) for _, atom in value.alternatives):
         return value
-    return value_of((where, _as_tuple(run, atom) or atom) for where, atom in value.alternatives)
+    return value_of(alternative for where, atom in value.alternatives for alternative in _as_tuple(run, where, atom))
 
 
-def _as_tuple(run: Run, atom: Atom) -> Atom | None:
+def _as_tuple(run: Run, where: ReleaseSet, atom: Atom) -> Sequence[Alternative]:
     content = lists_of(run, atom)
-    return as_constant(run, atom) if content is not None and content.is_tuple else None
+    if content is None or not content.is_tuple or content.open:
+        return [(where, atom)]
+    constants = tuple_of(run, content.elements)
+    return [(where, atom)] if constants is None else constants.within(where).alternatives
 
 
 def _unwrap(node: cst.BaseExpression) -> cst.BaseExpression:

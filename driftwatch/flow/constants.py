@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from driftwatch.flow import pure
@@ -81,6 +81,25 @@ def as_constant(run: Run, atom: Atom) -> Const | None:
             values.append(single.value)
         return Const(tuple(values))
     return None
+
+
+def tuple_of(run: Run, entries: Sequence[Entry]) -> Value | None:
+    """A tuple of constants that may be others in other releases; None where an element is no constant."""
+    combinations: list[tuple[ReleaseSet, tuple[Hashable, ...]]] = [(run.state.reach, ())]
+    for entry in entries:
+        if not run.state.reach <= entry.certain:
+            return None
+        alternatives = as_alternatives(entry.value, run.state.reach)
+        constants = [(where, atom.value) for where, atom in alternatives if isinstance(atom, Const)]
+        if len(constants) < len(alternatives) or len(constants) * len(combinations) > MAX_PRODUCT:
+            return None
+        combinations = [
+            (here & there, (*values, value))
+            for here, values in combinations
+            for there, value in constants
+            if not here.isdisjoint(there)
+        ]
+    return value_of((where, Const(values)) for where, values in combinations)
 
 
 def pairwise(run: Run, operation: str, left: Value, right: Value) -> Value:

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import libcst as cst
 
 from driftwatch.flow.assignment import assign
+from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.containers import elements_of
 from driftwatch.flow.exceptions import FOREIGN, Handler, Try, is_broad, may_take, raised_by
-from driftwatch.flow.run import Run, settle
-from driftwatch.flow.state import State, join_states
+from driftwatch.flow.run import Run, as_alternatives, settle
+from driftwatch.flow.state import NO_ARGUMENTS, State, join_states
 from driftwatch.flow.syntax import dotted_name, statements
-from driftwatch.flow.values import Class, External, Instance, LibInstance, LibObject, Opaque, Value, unknown
+from driftwatch.flow.values import (
+    Class,
+    External,
+    Function,
+    Instance,
+    LibInstance,
+    LibObject,
+    Managed,
+    Opaque,
+    Value,
+    join,
+    unknown,
+)
 from driftwatch.releases import EMPTY, ReleaseSet
 
 HANDLED = Opaque("exception")
@@ -148,13 +162,40 @@ def _with_items(run: Run, node: cst.With, index: int) -> None:
     run.entered = None
     if not run.state.reach:
         return
+    entered = _entered(run, node, value)
     if item.asname is not None:
-        assign(run, item.asname.name, value if value.where(_is_instance) else unknown(run.state.reach))
+        assign(run, item.asname.name, entered)
+    handlers = [h for _, atom in value.alternatives if isinstance(atom, Managed) for h in atom.handlers]
+    if not handlers:
+        _with_items(run, node, index + 1)
+        return
+    # What the manager takes round its ``yield``, it takes of what happens in here.
+    attempt = Try([replace(handler, entries=[]) for handler in handlers], node.body.body)
+    run.frame.tries.append(attempt)
     _with_items(run, node, index + 1)
+    run.frame.tries.pop()
+    ends: list[State | None] = [run.state]
+    for handler in attempt.handlers:
+        if raised_by(handler.body, FOREIGN, handler.name) is None:
+            ends.extend(_run_handlers(run, replace(attempt, handlers=[handler]), [()], [None]))
+    settle(run, ends)
 
 
-def _is_instance(atom: object) -> bool:
-    return isinstance(atom, (LibInstance, Instance))
+def _entered(run: Run, node: cst.With, value: Value) -> Value:
+    """What ``with`` binds: what the manager gives, of the code base's own; of others, the manager itself."""
+    found = Value()
+    method = "__enter__" if node.asynchronous is None else "__aenter__"
+    for where, atom in as_alternatives(value, run.state.reach):
+        given = Value(((where, atom),)) if isinstance(atom, (LibInstance, Instance)) else unknown(where)
+        if isinstance(atom, Managed):
+            given = atom.gives.within(where)
+            given = join(given, unknown(where - given.defined()))
+        elif isinstance(atom, Instance):
+            enter = instance_attribute(run, atom.code, method, where, None, atom)
+            if enter is not None and enter.where(lambda a: isinstance(a, Function)):
+                given = run.call(enter, NO_ARGUMENTS, node)
+        found = join(found, given)
+    return found
 
 
 def _with_handler(run: Run, item: cst.BaseExpression) -> Handler | None:

@@ -13,9 +13,9 @@ from driftwatch.flow.calls import evaluate_call
 from driftwatch.flow.children import children
 from driftwatch.flow.comprehensions import dict_comprehension, list_comprehension
 from driftwatch.flow.conditions import branch_value
-from driftwatch.flow.constants import pairwise
+from driftwatch.flow.constants import pairwise, tuple_of
 from driftwatch.flow.containers import concatenate, merge_value, spread_into, subscript_of
-from driftwatch.flow.functions import define_lambda
+from driftwatch.flow.functions import define_lambda, manages
 from driftwatch.flow.names import assign_name, look_up
 from driftwatch.flow.run import Run, as_alternatives, escape, settle
 from driftwatch.flow.state import DictContent, Entry, ListContent
@@ -26,6 +26,7 @@ from driftwatch.flow.values import (
     UNKNOWN,
     Const,
     DictRef,
+    Managed,
     Opaque,
     Value,
     const,
@@ -119,17 +120,10 @@ def _sequence(run: Run, node: cst.Tuple | cst.List) -> Value:
                 (*content.elements, Entry(reach, reach, value)), content.open, content.forwarded, content.is_tuple
             )
     if isinstance(node, cst.Tuple) and not content.open:
-        constants = [c for e in content.elements if (c := _only_constant(run, e)) is not None]
-        if len(constants) == len(content.elements):
-            return const(tuple(c.value for c in constants), run.state.reach)
+        constants = tuple_of(run, content.elements)
+        if constants is not None:
+            return constants
     return run.new_list(node, content)
-
-
-def _only_constant(run: Run, entry: Entry) -> Const | None:
-    atom = entry.value.single()
-    if isinstance(atom, Const) and run.state.reach <= entry.certain:
-        return atom
-    return None
 
 
 def _set(run: Run, node: cst.Set) -> Value:
@@ -248,9 +242,14 @@ def _transparent(run: Run, node: Any) -> Value:
 
 
 def _yield(run: Run, node: cst.Yield) -> Value:
+    value = const(None, run.state.reach)
     if node.value is not None:
         inner = node.value.item if isinstance(node.value, cst.From) else node.value
-        escape(evaluate(run, inner))
+        value = evaluate(run, inner)
+    if run.frame.function is not None and manages(run.frame.function):
+        handlers = tuple(handler for attempt in run.frame.tries for handler in attempt.handlers)
+        run.frame.yields.append((run.state.reach, Managed(value.within(run.state.reach), handlers)))
+    escape(value)
     run.may_raise()
     return unknown(run.state.reach)
 

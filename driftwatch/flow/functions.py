@@ -31,6 +31,7 @@ from driftwatch.flow.values import (
     const,
     join,
     unknown,
+    value_of,
 )
 from driftwatch.releases import EMPTY, ReleaseSet
 
@@ -240,6 +241,7 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
     if not _must_enter(run, callee, arguments):
         summary = run.world.entries.summary(function)
         if summary is not None:
+            _ask_for(run.frame, summary.asks_parameters, summary.asks_constants, arguments)
             return _by_summary(run, summary, arguments, callee)
     return enter(run, function, callee.bound, arguments, node)
 
@@ -270,6 +272,14 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments) -> bool:
     if summary.asks_constants and summary.uses_library and passes_constants(arguments):
         return True
     return summary.asks_parameters and is_interesting(run, arguments)
+
+
+def _ask_for(frame: Frame, asks_parameters: bool, asks_constants: bool, arguments: Arguments) -> None:
+    """What a function that is called asks of its parameters, the caller asks of its own that it passes on."""
+    if asks_parameters and not (frame.asks_parameters and frame.asks_constants):
+        if any(isinstance(a, Unknown) and a.parameter for value in arguments.values() for _, a in value.alternatives):
+            frame.asks_parameters = True
+            frame.asks_constants |= asks_constants
 
 
 def _by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Function) -> Value:
@@ -319,6 +329,7 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
     value, end = execute_body(run, frame, State(outer.reach, bindings, outer.heap))
     run.frame = outer_frame
     outer_frame.asks_parameters |= (frame.asks_parameters and nested) or frame.forwards
+    _ask_for(outer_frame, frame.asks_parameters, frame.asks_constants, arguments)
     outer_frame.forwards |= frame.forwards
     reach = end.reach if end is not None else EMPTY
     run.state = State(reach, outer.vars, end.heap if end is not None else outer.heap)
@@ -366,7 +377,8 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
     if function.owner is not None and function.name in CONSTRUCTORS and end is not None:
         keep_content(run.world, function.owner, end)
     if is_generator(function):
-        return unknown(start), end if end is not None else State(start, {}, state.heap)
+        given = value_of(frame.yields) if manages(function) else unknown(start)
+        return given, end if end is not None else State(start, {}, state.heap)
     if frame.caller is not None:
         frame.handed_out = {
             a.code for _, a in value.alternatives if isinstance(a, Function) and a.code in frame.defined
@@ -385,6 +397,12 @@ def is_generator(function: FunctionCode) -> bool:
             tree, body = function.tree.body(node)
             function.generator = "yield" in tree.text and _yields(body)
     return function.generator
+
+
+def manages(function: FunctionCode) -> bool:
+    """Whether what a function returns is entered by a ``with``."""
+    names = ((name or "").rpartition(".")[2] for name in function.decorators)
+    return any(name in ("contextmanager", "asynccontextmanager") for name in names)
 
 
 def _yields(node: cst.CSTNode) -> bool:

@@ -9,7 +9,7 @@ import libcst as cst
 from driftwatch.flow.arguments import argument, asks
 from driftwatch.flow.attributes import attribute_of
 from driftwatch.flow.conditions import presence
-from driftwatch.flow.library import class_member, instance_member, lookup, module_member, signatures_of
+from driftwatch.flow.library import CONSTRUCTOR, class_member, instance_member, lookup, module_member, signatures_of
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import Arguments
 from driftwatch.flow.uses import ProbeUse
@@ -209,7 +209,10 @@ def _signature(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 
 def _probe(run: Run, atom: LibObject | LibMethod, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
     run.touch()
-    ref = atom.ref if isinstance(atom, LibObject) else atom.cls.member(atom.name)
+    if isinstance(atom, LibObject):
+        ref = atom.ref
+    else:
+        ref = atom.cls if atom.name == CONSTRUCTOR else atom.cls.member(atom.name)
     survives = tuple(e for e in PROBE_ERRORS if run.catch(e).outcome.value != "raises")
     if run.frame.records:
         catch = run.catch("TypeError" if "TypeError" not in survives else "ValueError")

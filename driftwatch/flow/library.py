@@ -34,6 +34,9 @@ from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.history import Epoch, Lookup
 from driftwatch.snapshot.model import Ref, Signature, Symbol, SymbolKind
 
+CONSTRUCTOR = "__init__"
+"""What a class takes is kept with the class: of its members, this one is none."""
+
 # -- what is where -----------------------------------------------------------------------------------------------------
 
 
@@ -361,7 +364,9 @@ def constant_of(atom: Atom) -> Constant:
 
 def signatures_of(run: Run, callee: Atom, ref: Ref, where: ReleaseSet) -> Iterator[tuple[ReleaseSet, Signature | None]]:
     """The signatures that a function or method of the library has in these releases, each release once."""
-    if isinstance(callee, LibMethod):
+    if isinstance(callee, LibMethod) and callee.name == CONSTRUCTOR:
+        epochs = list(run.history.of(callee.cls))
+    elif isinstance(callee, LibMethod):
         epochs = [epoch for _, epoch in run.history.member_epochs(callee.cls, callee.name, where)]
     else:
         epochs = list(run.history.of(ref))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.children import walk
-from driftwatch.flow.conditions import answer_comparison, split
+from driftwatch.flow.conditions import answer_comparison, exact, split
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run, settle
 from driftwatch.flow.state import State, join_states
-from driftwatch.flow.values import Const, Value, unknown
+from driftwatch.flow.values import Const, Value, const, unknown
 from driftwatch.releases import EMPTY
 
 
@@ -34,7 +34,7 @@ def execute_match(run: Run, node: cst.Match) -> None:
 
 
 def _match_pattern(
-    run: Run, node: cst.BaseExpression, subject: Value, pattern: cst.MatchPattern
+    run: Run, node: cst.BaseExpression | None, subject: Value, pattern: cst.MatchPattern
 ) -> tuple[State, State]:
     if isinstance(pattern, cst.MatchAs):
         if pattern.name is not None:
@@ -57,8 +57,35 @@ def _match_pattern(
             yes, fails = _match_pattern(run, node, subject, alternative.pattern)
             holds = join_states(holds, yes)
         return holds if holds is not None else run.state.fork(EMPTY), fails
+    if isinstance(pattern, (cst.MatchList, cst.MatchTuple)):
+        found = _match_sequence(run, subject, pattern)
+        if found is not None:
+            return found
     _bind_captures(run, pattern)
     return run.state.fork(), run.state.fork()
+
+
+def _match_sequence(run: Run, subject: Value, pattern: cst.MatchSequence) -> tuple[State, State] | None:
+    """A sequence is taken apart where it is a tuple of constants; None when it may be anything else."""
+    subject = exact(run, subject).within(run.state.reach)
+    parts = [element.value for element in pattern.patterns if isinstance(element, cst.MatchSequenceElement)]
+    tuples = [(where, atom.value) for where, atom in subject.alternatives if isinstance(atom, Const)]
+    if len(tuples) < len(subject.alternatives) or len(parts) < len(pattern.patterns):
+        return None
+    fitting = [(where, value) for where, value in tuples if isinstance(value, tuple) and len(value) == len(parts)]
+    start, all_fail = run.state, EMPTY
+    for where, value in tuples:
+        all_fail |= where if (where, value) not in fitting else EMPTY
+    holds: State | None = None
+    fails: State | None = start.fork(all_fail)
+    for where, value in fitting:
+        run.state = start.fork(where)
+        for part, item in zip(parts, value, strict=True):
+            yes, no = _match_pattern(run, None, const(item, run.state.reach), part)
+            fails = join_states(fails, no)
+            run.state = yes
+        holds = join_states(holds, run.state)
+    return holds or start.fork(EMPTY), fails or start.fork(EMPTY)
 
 
 def _bind_captures(run: Run, pattern: cst.CSTNode) -> None:

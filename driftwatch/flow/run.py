@@ -18,7 +18,7 @@ from driftwatch.flow.shared import CONTENTS, changed_content
 from driftwatch.flow.state import Arguments, Content, DictContent, ListContent, State, join_states
 from driftwatch.flow.syntax import Tree
 from driftwatch.flow.uses import Catch, Location, Step
-from driftwatch.flow.values import Atom, Class, DictRef, Function, Instance, ListRef, Unknown, Value
+from driftwatch.flow.values import Alternative, Atom, Class, DictRef, Function, Instance, ListRef, Unknown, Value
 from driftwatch.releases import EMPTY, ReleaseSet
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ class Frame:
     tries: list[Try] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     returns: list[tuple[State, Value]] = field(default_factory=list)
+    yields: list[Alternative] = field(default_factory=list)
+    """What is yielded, where that is entered by a ``with``."""
     globals: set[str] = field(default_factory=set)
     handling: list[tuple[str, ...]] = field(default_factory=list)
     asks_parameters: bool = False

@@ -16,6 +16,7 @@ from driftwatch.snapshot.model import Ref
 
 if TYPE_CHECKING:
     from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode
+    from driftwatch.flow.exceptions import Handler
 
 
 class Atom:
@@ -196,6 +197,17 @@ class Partial(Atom):
     """``functools.partial``; what it holds lives in the state's heap under this number."""
 
     key: int
+
+
+@dataclass(frozen=True, slots=True)
+class Managed(Atom):
+    """What a function of the code base returns that is a context manager: ``with`` gives what it yields.
+
+    `handlers` are the ``except`` clauses, innermost last, round its ``yield``.
+    """
+
+    gives: Value
+    handlers: tuple[Handler, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -370,4 +370,94 @@ GUARDS = (
             legacy = None
         """,
     ),
+    marked(
+        "parts_of_the_version_in_a_tuple",
+        """
+        import lib
+        import lib.comm as comm
+        from packaging.version import Version
+
+        NOW = Version(lib.__version__)
+
+
+        def run(x, workspace):
+            if (NOW.major, NOW.minor) >= (0, 2):
+                comm.gather(x, axis=0)
+            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        def run_flags(x):
+            flags = (hasattr(comm, "gather"), hasattr(comm, "legacy"))
+            if flags == (True, False):
+                return comm.gather(x, axis=0, out=None)  #! DW101 out 0.10.0 raises
+            return comm.legacy(x)
+        """,
+    ),
+    marked(
+        "match_of_a_tuple",
+        """
+        import lib
+        import lib.comm as comm
+        from packaging.version import Version
+
+
+        def kind():
+            match (hasattr(comm, "gather"), hasattr(comm, "legacy")):
+                case (True, True):
+                    return "both"
+                case (True, _):
+                    return "new"
+                case [False, known] if known:
+                    return "old"
+            return "none"
+
+
+        def run(x):
+            match kind():
+                case "both" | "new":
+                    comm.gather(x, axis=0)
+                case "old":
+                    comm.legacy(x)
+                case _:
+                    comm.nothing
+
+        def run_release(x):
+            match Version(lib.__version__).release[:2]:
+                case (0, 1):
+                    return comm.legacy(x)
+                case (0, minor) if minor > 5:
+                    return comm.gather(x, axis=0, out=None)  #! DW101 out 0.10.0 raises
+                case (_, _):
+                    return comm.gather(x, axis=0, out=None)  #! DW101 out 0.2.0 raises
+                case (_, _, _):
+                    return comm.nothing
+        """,
+    ),
+    marked(
+        "helper_that_passes_the_version_on",
+        """
+        import lib
+        import lib.comm as comm
+        from packaging.version import Version
+
+
+        def at_least(version):
+            return Version(lib.__version__) >= Version(version)
+
+
+        def requires(version):
+            if not at_least(version):
+                raise RuntimeError(f"needs lib>={version}")
+
+
+        def run(x):
+            requires("0.2.0")
+            return comm.gather(x, axis=0)
+
+
+        def run_not_enough(x):
+            requires("0.1.0")
+            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+        """,
+    ),
 )

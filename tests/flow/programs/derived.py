@@ -1,0 +1,149 @@
+"""Classes derived from the library's: whose constructor it is, and bases of the library in some releases alone."""
+
+from __future__ import annotations
+
+from tests.flow.marked import marked
+
+DERIVED = (
+    marked(
+        "constructor_of_the_base",
+        """
+        import lib.comm as comm
+
+
+        class Taller(comm.Ring):
+            def __init__(self, size):
+                super().__init__(size, shape=None)  #! DW101 shape 0.1.0 to 0.2.0.post1 raises
+
+
+        class ByName(comm.Ring):
+            def __init__(self, size):
+                comm.Ring.__init__(self, size, shape=None)  #! DW101 shape 0.1.0 to 0.2.0.post1 raises
+
+
+        class Plain(comm.Ring):
+            pass
+
+
+        class Lower(Plain):
+            def __init__(self, **kwargs):
+                super().__init__(**kwargs)
+
+
+        def run_taller():
+            return Taller(1)
+
+
+        def run_by_name():
+            return ByName(1)
+
+
+        def run_plain():
+            return Plain(1, shape=None)  #! DW101 shape 0.1.0 to 0.2.0.post1 raises
+
+
+        def run_lower():
+            return Lower(size=1, shape=None)  #! DW101 shape 0.1.0 to 0.2.0.post1 raises
+
+
+        def run_right():
+            return Plain(1), Lower(size=1)
+        """,
+    ),
+    marked(
+        "constructor_looked_at_before",
+        """
+        import inspect
+
+        import lib.comm as comm
+
+        SHAPED = "shape" in inspect.signature(comm.Ring.__init__).parameters
+
+
+        class Guarded(comm.Ring):
+            def __init__(self, size):
+                if SHAPED:
+                    super().__init__(size, shape=None)
+                else:
+                    super().__init__(size)
+
+
+        def run():
+            return Guarded(1)
+        """,
+    ),
+    marked(
+        "base_of_the_library_in_some_releases",
+        """
+        try:
+            from lib.comm import Plan as Base  #! DW201 Plan 0.1.0 guarded@3
+        except ImportError:
+            class Base:
+                def __init__(self, *args, **kwargs):
+                    self.args = args
+
+                def describe(self, text):
+                    return text
+
+
+        class Ours(Base):
+            def __init__(self):
+                super().__init__(group=None)  #! DW101 group 0.10.0 raises
+
+
+        class Theirs(Base):
+            pass
+
+
+        def run():
+            return Ours()
+
+
+        def run_theirs():
+            return Theirs(group=None)  #! DW101 group 0.10.0 raises
+        """,
+    ),
+    marked(
+        "another_base_may_bring_the_constructor",
+        """
+        import threading
+
+        import lib.comm as comm
+
+
+        class Mixed(threading.Thread, comm.Ring):
+            def __init__(self):
+                super().__init__(daemon=True)
+
+
+        def run():
+            return Mixed()
+        """,
+        runs=False,
+    ),
+    marked(
+        "instance_that_is_called",
+        """
+        import lib.comm as comm
+
+
+        class Op:
+            def __init__(self, **options):
+                self.options = options
+
+            def __call__(self, x, workspace, **more):
+                return comm.fuse(x, workspace, **self.options, **more)
+
+
+        op = Op(output=None)
+
+
+        def run(x, workspace):
+            return op(x, workspace)
+
+
+        def run_more(x, workspace):
+            return op(x, workspace, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
+        """,
+    ),
+)
