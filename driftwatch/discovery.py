@@ -52,7 +52,8 @@ class Root:
     """
 
     folder: Path
-    files: tuple[Path, ...]
+    files: tuple[str, ...]
+    """As text: there may be very many."""
     prefix: str = ""
     named: tuple[Path, ...] = ()
 
@@ -88,7 +89,7 @@ def find_roots(
     for home, chosen in named.items():
         # Files of the working folder already have paths that tell them apart.
         prefix = "" if home == base or not several else f"{home.name}/"
-        roots.append(Root(home, tuple(chosen), prefix, tuple(chosen)))
+        roots.append(Root(home, tuple(map(str, chosen)), prefix, tuple(chosen)))
     return tuple(roots), tuple(diagnostics)
 
 
@@ -116,8 +117,8 @@ def _prefixes(given: list[Path], base: Path) -> list[str]:
     return prefixes
 
 
-def _walk(root: Path, exclude: Sequence[str], exclude_from: Path | None) -> tuple[list[Path], list[Diagnostic]]:
-    files: list[Path] = []
+def _walk(root: Path, exclude: Sequence[str], exclude_from: Path | None) -> tuple[list[str], list[Diagnostic]]:
+    files: list[str] = []
     unread: list[Diagnostic] = []
     pending = [root]
     while pending:
@@ -134,14 +135,14 @@ def _walk(root: Path, exclude: Sequence[str], exclude_from: Path | None) -> tupl
         if "pyvenv.cfg" in names and folder != root:
             continue
         for entry in entries:
-            path = Path(entry.path)
-            if exclude and _excluded(path, root, exclude, exclude_from):
+            if exclude and _excluded(Path(entry.path), root, exclude, exclude_from):
                 continue
             if _is_folder(entry):
+                path = Path(entry.path)
                 if entry.name not in SKIPPED and not _is_built(path):
                     below.append(path)
             elif entry.name.endswith(SUFFIXES) and _is_file(entry, root):
-                files.append(path)
+                files.append(entry.path)
         pending.extend(reversed(below))
     return files, unread
 

@@ -337,7 +337,7 @@ def _unseen(roots: Sequence[Root], sources: Sources) -> Callable[[str], bool]:
 
     def unseen(shown: str) -> bool:
         path = sources.path(shown)
-        return path.suffix == ".py" and path not in seen and path.is_file()
+        return path.suffix == ".py" and str(path) not in seen and path.is_file()
 
     return unseen
 

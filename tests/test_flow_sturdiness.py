@@ -167,7 +167,7 @@ def scanned(folder: Path) -> tuple[Analysis, tuple[str, ...]]:
     roots, diagnostics = find_roots([folder], base=folder)
     assert not diagnostics
     files = roots[0].files
-    return analyse(folder, files, [history()]), tuple(path.name for path in files)
+    return analyse(folder, files, [history()]), tuple(Path(path).name for path in files)
 
 
 def test_loops_of_links(tmp_path: Path) -> None:

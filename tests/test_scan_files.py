@@ -22,7 +22,7 @@ def make(root: Path, *names: str) -> None:
 def found(base: Path, *paths: str, exclude: tuple[str, ...] = (), exclude_from: Path | None = None) -> list[list[str]]:
     roots, diagnostics = find_roots([Path(p) for p in paths], base=base, exclude=exclude, exclude_from=exclude_from)
     assert diagnostics == ()
-    return [[root.prefix + file.relative_to(root.folder).as_posix() for file in root.files] for root in roots]
+    return [[root.prefix + Path(file).relative_to(root.folder).as_posix() for file in root.files] for root in roots]
 
 
 def test_python_files_in_a_fixed_order_and_nothing_else(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_folder_that_cannot_be_listed_is_told(tmp_path: Path) -> None:
         roots, diagnostics = find_roots([tmp_path], base=tmp_path)
     finally:
         (tmp_path / "closed").chmod(0o700)
-    assert [file.name for file in roots[0].files] == ["a.py"]
+    assert [Path(file).name for file in roots[0].files] == ["a.py"]
     assert [(d.path, d.message) for d in diagnostics] == [("closed", "the folder cannot be listed: Permission denied")]
 
 
@@ -125,7 +125,7 @@ def test_a_folder_that_vanishes_is_told(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr("driftwatch.discovery.os.scandir", scandir)
     roots, diagnostics = find_roots([tmp_path], base=tmp_path)
-    assert [file.name for file in roots[0].files] == ["a.py"]
+    assert [Path(file).name for file in roots[0].files] == ["a.py"]
     assert [(d.path, d.message) for d in diagnostics] == [
         ("gone", "the folder cannot be listed: No such file or directory")
     ]

@@ -19,7 +19,7 @@ KEEP_BYTES = 128 * 1024 * 1024
 class Contents:
     """The files of one root. Paths are relative to it, with forward slashes."""
 
-    def __init__(self, root: Path, paths: Sequence[Path]) -> None:
+    def __init__(self, root: Path, paths: Sequence[Path | str]) -> None:
         start = os.path.join(os.fspath(root), "")  # noqa: PTH118 - thousands of paths are looked at
         self._absolute = {_relative(root, start, path): os.fspath(path) for path in paths}
         self.paths = sorted(self._absolute)
@@ -68,11 +68,11 @@ def _hash(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
-def _relative(root: Path, start: str, path: Path) -> str:
+def _relative(root: Path, start: str, path: Path | str) -> str:
     text = os.fspath(path)
     if text.startswith(start):
         return text[len(start) :].replace(os.sep, "/")
     try:
-        return path.relative_to(root).as_posix()
+        return Path(path).relative_to(root).as_posix()
     except ValueError:
-        return path.as_posix()
+        return Path(path).as_posix()

@@ -27,7 +27,7 @@ MANY = 200
 
 def analyse(
     root: Path,
-    files: Sequence[Path],
+    files: Sequence[Path | str],
     histories: Sequence[History],
     *,
     jobs: int = 1,
