@@ -10,7 +10,7 @@ from driftwatch.flow.comprehensions import part_of, take_apart
 from driftwatch.flow.constants import pairwise
 from driftwatch.flow.containers import delete_item, merge_value, set_item, spread_into
 from driftwatch.flow.names import assign_name
-from driftwatch.flow.patches import use_patch
+from driftwatch.flow.patches import put_in_place, use_patch
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import Class, DictRef, Instance, LibModule, ListRef, Unknown, Value, unknown
@@ -106,6 +106,7 @@ def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared
             write_attribute(run, atom.code, name, value.within(where))
         else:
             use_patch(run, atom, name, where, target)
+            put_in_place(run, atom, name, value.within(where))
     path = dotted_name(target)
     if path is not None and not declared and not owner.where(lambda a: isinstance(a, LibModule)):
         run.state.forget(path)

@@ -33,6 +33,7 @@ from driftwatch.flow.values import (
     ParameterInfo,
     ParameterMap,
     ProjectModule,
+    Replacing,
     SignatureOf,
     SuperOf,
     Unknown,
@@ -93,7 +94,7 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         return [(where, External(f"{atom.dotted}.{name}"))]
     if isinstance(atom, Const):
         return _of_constant(run, atom, name, where)
-    if isinstance(atom, (DictRef, ListRef, ParameterMap)):
+    if isinstance(atom, (DictRef, ListRef, ParameterMap, Replacing)):
         return [(where, MethodOf(atom, name))]
     if isinstance(atom, SignatureOf):
         return [(where, atom.parameters if name == "parameters" else UNKNOWN)]

@@ -102,6 +102,10 @@ class FunctionCode:
     reach: ReleaseSet = EMPTY
     """Where the definition was executed."""
     decorators: tuple[str | None, ...] = ()
+    wrapped_by: tuple[FunctionCode, ...] = ()
+    """What its decorators have put under its name: who calls it by that calls these."""
+    patches: tuple[Value, ...] = ()
+    """What its decorators replace of the library while it runs."""
     escapes: bool = False
     """Somebody driftwatch cannot see may call it."""
     called: bool = False
@@ -120,7 +124,7 @@ class FunctionCode:
         """Whether only the code base itself calls it: by its own name or, for a method, by its class's."""
         if self.owner is not None and is_private_name(self.owner.name) and not self.owner.escapes:
             return True
-        return is_private_name(self.name)
+        return bool(self.wrapped_by) or is_private_name(self.name)
 
     @property
     def kind(self) -> str:

@@ -10,6 +10,7 @@ import libcst as cst
 from driftwatch.flow import pure
 from driftwatch.flow.constants import constants_of
 from driftwatch.flow.containers import anything_in, elements_of, merge_dicts, merge_value, put, spread_into, take
+from driftwatch.flow.replaced import enter_patches
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.state import DictContent, Entry, ListContent
 from driftwatch.flow.values import (
@@ -20,6 +21,7 @@ from driftwatch.flow.values import (
     ListRef,
     MethodOf,
     ParameterMap,
+    Replacing,
     Value,
     const,
     unknown,
@@ -29,11 +31,14 @@ from driftwatch.releases import EMPTY
 
 
 def call_method(run: Run, method: MethodOf, positional: ListContent, keywords: DictContent, node: cst.CSTNode) -> Value:
-    """Call a method of a constant, a dict, a list or a signature's parameters."""
+    """Call a method of a constant, a dict, a list, a signature's parameters or a patch."""
     reach = run.state.reach
     owner = method.owner
     if isinstance(owner, Const):
         return _constant_method(run, owner, method.name, positional, keywords)
+    if isinstance(owner, Replacing) and method.name == "start":
+        enter_patches(run, Value(((reach, owner),)))
+        return owner.gives.within(reach)
     if isinstance(owner, ParameterMap):
         return _parameters_method(run, owner, method.name, positional, node)
     if isinstance(owner, DictRef):

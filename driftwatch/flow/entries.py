@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.attributes import lineage
-from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary
+from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary, is_private_name
 from driftwatch.flow.functions import bind_unknown, execute_body
 from driftwatch.flow.heat import Heat, heat_of
 from driftwatch.flow.interpreter import new_run
@@ -179,8 +179,10 @@ class Entries:
             self._modules.outdated.discard(module)
             self._forget_stale(self._all_functions(module), everything=outdated)
             for function in _writers_first(module):
-                if not function.is_private:
-                    self.analyse_entry(function)
+                if is_private_name(function.name):
+                    continue
+                for entry in function.wrapped_by or (function,):
+                    self.analyse_entry(entry)
             for code in module.classes:
                 self.analyse_class(code)
             if not self._modules.written:

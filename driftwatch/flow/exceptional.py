@@ -11,6 +11,7 @@ from driftwatch.flow.assignment import assign
 from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.containers import elements_of
 from driftwatch.flow.exceptions import FOREIGN, Handler, Try, is_broad, may_take, raised_by
+from driftwatch.flow.replaced import enter_patches, leave_patches
 from driftwatch.flow.run import Run, as_alternatives, settle
 from driftwatch.flow.state import NO_ARGUMENTS, State, join_states
 from driftwatch.flow.syntax import dotted_name, statements
@@ -23,6 +24,7 @@ from driftwatch.flow.values import (
     LibObject,
     Managed,
     Opaque,
+    Replacing,
     Value,
     join,
     unknown,
@@ -165,6 +167,13 @@ def _with_items(run: Run, node: cst.With, index: int) -> None:
     entered = _entered(run, node, value)
     if item.asname is not None:
         assign(run, item.asname.name, entered)
+    before = enter_patches(run, value)
+    _managed_items(run, node, index, value)
+    leave_patches(run, before)
+
+
+def _managed_items(run: Run, node: cst.With, index: int, value: Value) -> None:
+    """The rest of a ``with``, within what the manager of one item takes."""
     handlers = [h for _, atom in value.alternatives if isinstance(atom, Managed) for h in atom.handlers]
     if not handlers:
         _with_items(run, node, index + 1)
@@ -190,6 +199,8 @@ def _entered(run: Run, node: cst.With, value: Value) -> Value:
         if isinstance(atom, Managed):
             given = atom.gives.within(where)
             given = join(given, unknown(where - given.defined()))
+        elif isinstance(atom, Replacing):
+            given = atom.gives.within(where)
         elif isinstance(atom, Instance):
             enter = instance_attribute(run, atom.code, method, where, None, atom)
             if enter is not None and enter.where(lambda a: isinstance(a, Function)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary
 from driftwatch.flow.entries import Entries
-from driftwatch.flow.values import Class, Function, Value, differs_by_release, join, tells, touches_library
+from driftwatch.flow.values import NOTHING, Class, Function, Value, differs_by_release, join, tells, touches_library
 
 
 def telling_names(entries: Entries, module: ModuleCode) -> set[str]:
@@ -14,7 +14,18 @@ def telling_names(entries: Entries, module: ModuleCode) -> set[str]:
         written = module.global_writes.get(name)
         if "." not in name and _tells(entries, join(value, written) if written is not None else value):
             found.add(name)
+    found.update(_asked_for(entries, module))
     return found
+
+
+def _asked_for(entries: Entries, module: ModuleCode) -> set[str]:
+    """The names that a module's ``__getattr__`` may look up in the library: those that stand in its text."""
+    hook = module.names.get("__getattr__", NOTHING).single()
+    summary = entries.summary(hook.code) if isinstance(hook, Function) else None
+    if summary is None or not summary.uses_library or module.survey is None:
+        return set()
+    texts = {text for piece in module.survey.pieces for text in piece.strings if text.isidentifier()}
+    return texts - module.names.keys()
 
 
 def _tells(entries: Entries, value: Value) -> bool:

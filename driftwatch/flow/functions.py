@@ -12,6 +12,7 @@ from driftwatch.flow.annotations import annotated, default_of
 from driftwatch.flow.arguments import at_call, is_interesting, passes_constants, unknown_call
 from driftwatch.flow.children import children
 from driftwatch.flow.code import FunctionCode, Summary
+from driftwatch.flow.replaced import carried, enter_patches
 from driftwatch.flow.run import MAX_DEPTH, Frame, Run, escape
 from driftwatch.flow.shared import keep_content
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, State, join_states
@@ -26,6 +27,7 @@ from driftwatch.flow.values import (
     Instance,
     Lazy,
     ListRef,
+    Replacing,
     Unknown,
     Value,
     const,
@@ -70,6 +72,7 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
         # A method does not see its class's variables, but it sees those of a function round the class.
         function.closure = run.frame.closure or None
     run.frame.defined.append(function)
+    function.patches = tuple(wrapper for _, wrapper in applied if wrapper.where(lambda a: isinstance(a, Replacing)))
     for decorator, wrapper in reversed(applied):
         value = _decorated(run, function, decorator, wrapper, value)
     return value
@@ -85,7 +88,10 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
     if isinstance(wrapper.single(), Function) and (run.frame.owner is None or run.frame.function is not None):
         reach = run.state.reach
         made = run.call(wrapper, Arguments(ListContent((Entry(reach, reach, value),))), decorator.decorator)
-        if all(isinstance(atom, Function) for _, atom in made.alternatives):
+        wrappers = tuple(atom.code for _, atom in made.alternatives if isinstance(atom, Function))
+        if len(wrappers) == len(made.alternatives):
+            if function not in wrappers:
+                function.wrapped_by = wrappers
             return made
     function.escapes = True
     return value
@@ -265,7 +271,7 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments) -> bool:
     if any(isinstance(a, Function) and a.code.parent is function for _, a in summary.returns.alternatives):
         # What it returns remembers what it was given.
         return True
-    if summary.uses_library and _records(run.frame, function):
+    if summary.uses_library and (_records(run.frame, function) or carried(run)):
         return True
     if summary.forwards and arguments:
         return True
@@ -303,6 +309,7 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
     outer, outer_frame = run.state, run.frame
     uid = run.world.identities.call(outer_frame, node)
     bindings = bind_arguments(run, function, bound, arguments, node, uid)
+    seen = carried(run)
     if outer_frame.function is None and outer_frame.owner is None and function.module is outer_frame.module:
         # Called while its module is still being executed: it sees the module's variables as they are now.
         function.module.names = {**function.module.names, **outer.vars}
@@ -326,7 +333,7 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
         owner=function.owner,
         given=outer_frame.given | _passed_in(outer_frame, arguments),
     )
-    value, end = execute_body(run, frame, State(outer.reach, bindings, outer.heap))
+    value, end = execute_body(run, frame, State(outer.reach, {**bindings, **seen}, outer.heap))
     run.frame = outer_frame
     outer_frame.asks_parameters |= (frame.asks_parameters and nested) or frame.forwards
     _ask_for(outer_frame, frame.asks_parameters, frame.asks_constants, arguments)
@@ -355,6 +362,8 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
     function = frame.function
     assert function is not None
     run.frame, run.state = frame, state
+    for patch in function.patches:
+        enter_patches(run, patch)
     node = function.node
     if isinstance(node, cst.Lambda):
         value = run.eval(node.body)

@@ -12,11 +12,13 @@ from functools import cache
 
 import libcst as cst
 
+from driftwatch.flow.replaced import replacement
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import DictContent, Entry, ListContent
 from driftwatch.flow.uses import IMPORT_ERRORS, Argument, CallUse, Catch, Constant, ImportUse, NameUse, Outcome
 from driftwatch.flow.uses import Unknown as UnknownArgument
 from driftwatch.flow.values import (
+    NOTHING,
     UNKNOWN,
     Alternative,
     Atom,
@@ -28,6 +30,7 @@ from driftwatch.flow.values import (
     LibObject,
     Opaque,
     Value,
+    unknown,
     value_of,
 )
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -202,9 +205,19 @@ def missing(run: Run, exception: str, where: ReleaseSet) -> list[Alternative]:
 
 def use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
     """Read an attribute of something of the library: the use, the exception where it is missing, the value."""
-    found = lookup(run, atom, name, where)
-    if found is None:
+    if lookup(run, atom, name, where) is None:
         return [(where, UNKNOWN)]
+    replaced = replacement(run, _owner(atom)[0].dotted, name, where)
+    if not replaced.alternatives:
+        return _use_name(run, atom, name, where, node)
+    rest = where - replaced.defined()
+    found = list(replaced.alternatives if isinstance(atom, LibModule) else unknown(replaced.defined()).alternatives)
+    return [*found, *_use_name(run, atom, name, rest, node)] if rest else found
+
+
+def _use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    found = lookup(run, atom, name, where)
+    assert found is not None
     run.touch()
     above = isinstance(atom, LibModule) and run.target.is_above(atom.module)
     catch = run.catch("AttributeError")
@@ -238,6 +251,9 @@ def _owner(atom: Atom) -> tuple[Ref, bool, bool]:
 def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CSTNode, *, first: bool = True) -> Value:
     """Import a module of the library, or a name from one: the use, the exception where it is missing, the value."""
     reach = run.state.reach
+    replaced = NOTHING if name is None else replacement(run, module, name, reach)
+    if replaced.alternatives and reach <= replaced.defined():
+        return replaced
     run.touch()
     catch = run.catch("ImportError" if name is not None else "ModuleNotFoundError")
     stack = run.frame.stack()

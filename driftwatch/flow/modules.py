@@ -16,14 +16,16 @@ from driftwatch.flow.interpreter import new_run
 from driftwatch.flow.relevance import Selection, nothing_of, select
 from driftwatch.flow.run import Frame
 from driftwatch.flow.shared import open_variables
-from driftwatch.flow.state import State
+from driftwatch.flow.state import Arguments, Entry, ListContent, State
 from driftwatch.flow.survey import Piece
 from driftwatch.flow.syntax import Tree
-from driftwatch.flow.values import Lazy, ProjectModule, Value, join, unknown
+from driftwatch.flow.values import NOTHING, Function, Lazy, ProjectModule, Value, const, join, unknown
 from driftwatch.releases import ReleaseSet
 
 if TYPE_CHECKING:
     from driftwatch.flow.world import World
+
+_HOOK = "__getattr__"
 
 SHORT = 30
 """Lines up to which a function is short."""
@@ -46,6 +48,7 @@ class Modules:
         self._top = world.history.module.partition(".")[0]
         self.written = False
         self.outdated: set[ModuleCode] = set()
+        self._asked: set[tuple[ModuleCode, str]] = set()
         self._selections: dict[ModuleCode, Selection] = {}
 
     def find(self, name: str, importer: ModuleCode, level: int = 0) -> ModuleCode | None:
@@ -217,7 +220,26 @@ class Modules:
             lazy = self.unexecuted_name(module, name)
             if lazy is not None:
                 return lazy.within(where)
-        return unknown(where)
+        return self._asked_for(module, name, where)
+
+    def _asked_for(self, module: ModuleCode, name: str, where: ReleaseSet) -> Value:
+        """What the module's own ``__getattr__`` gives for a name that it has not."""
+        hook = module.names.get(_HOOK, NOTHING).single()
+        key = (module, name)
+        if not isinstance(hook, Function) or key in self._asked or name.startswith("__"):
+            return unknown(where)
+        self._asked.add(key)
+        try:
+            run = new_run(self._world)
+            # Who asks for the name makes the use; here, none is recorded.
+            run.frame = Frame(module, hook.code.tree, records=False, muted=True)
+            run.state = State(where, {}, dict(module.heap))
+            entry = Entry(where, where, const(name, where))
+            found = run.call(Value(((where, hook),)), Arguments(ListContent((entry,))), hook.code.node)
+            module.heap.update(run.state.heap)
+        finally:
+            self._asked.discard(key)
+        return found.within(where) if found.alternatives else unknown(where)
 
     def star_names(self, module: ModuleCode) -> Iterator[str]:
         names = dict.fromkeys(n for n in module.names if not n.startswith("_") and "." not in n)

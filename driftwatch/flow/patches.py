@@ -11,10 +11,24 @@ import libcst as cst
 
 from driftwatch.flow.arguments import argument
 from driftwatch.flow.library import missing, use_import, use_name
+from driftwatch.flow.replaced import MOCK, enter_patches, replace_name
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import Arguments
 from driftwatch.flow.uses import PatchUse
-from driftwatch.flow.values import Atom, Const, External, LibModule, LibObject, Value, const, unknown
+from driftwatch.flow.values import (
+    Alternative,
+    Atom,
+    Const,
+    External,
+    LibModule,
+    LibObject,
+    Replacing,
+    Value,
+    const,
+    join,
+    unknown,
+    value_of,
+)
 from driftwatch.releases import ReleaseSet
 from driftwatch.snapshot.model import Ref
 
@@ -45,8 +59,56 @@ def use_patch(
         missing(run, "AttributeError", (where & has_module) - run.history.attribute(owner.module, name))
 
 
+def put_in_place(run: Run, atom: Atom, name: str, value: Value) -> None:
+    """Something is put in the place of one of the library's names, and stays there."""
+    owner = _owner_of(run, atom)
+    if owner is not None:
+        replace_name(run, owner, name, value)
+
+
+def _owner_of(run: Run, atom: Atom) -> str | None:
+    if isinstance(atom, LibModule) and run.target.is_inside(atom.module):
+        return atom.module
+    return atom.ref.dotted if isinstance(atom, LibObject) and atom.is_class else None
+
+
+def _replacing(run: Run, owner: Value | None, name: Value | None, given: Value | None, arguments: Arguments) -> Value:
+    """What a patch of these names is: nothing is known of a mock, unless it is made after what it replaces."""
+    reach = run.state.reach
+    if owner is None or name is None or any(option in arguments.keywords.entries for option in _AFTER_THE_ORIGINAL):
+        return unknown(reach)
+    gives = given if given is not None else Value(((reach, MOCK),))
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(owner, reach):
+        path = _owner_of(run, atom)
+        for there, key in as_alternatives(name, where):
+            if path is not None and isinstance(key, Const) and isinstance(key.value, str):
+                found.append((there, Replacing(path, key.value, gives.within(there))))
+    return join(value_of(found), unknown(reach - value_of(found).defined()))
+
+
+_AFTER_THE_ORIGINAL = ("autospec", "wraps")
+"""Options of a patch with which a call goes by the signature of what is replaced."""
+
+
+def _split_path(run: Run, target: Value | None) -> tuple[Value | None, Value | None]:
+    """What a path in text names: the module or class of the library, and the name in it."""
+    atom = target.single() if target is not None else None
+    if not (isinstance(atom, Const) and isinstance(atom.value, str)):
+        return None, None
+    path, _, name = atom.value.rpartition(".")
+    reach = run.state.reach
+    module, _, cls = path.rpartition(".")
+    owner: Atom = LibModule(path)
+    if not run.history.has_module(path) and run.history.of(Ref(module, cls)):
+        owner = LibObject(Ref(module, cls), is_class=True)
+    return Value(((reach, owner),)), const(name, reach)
+
+
 def _setattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    _patch_each(run, argument(arguments, 0), argument(arguments, 1), node, requires=False)
+    owner, name, given = (argument(arguments, i) for i in range(3))
+    _patch_each(run, owner, name, node, requires=False)
+    enter_patches(run, _replacing(run, owner, name, given, arguments))
     return const(None, run.state.reach)
 
 
@@ -100,8 +162,9 @@ def _asked(arguments: Arguments, name: str, value: bool) -> bool:
 def _mock_patch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``mock.patch("package.module.name")`` fails when the name is not there, unless ``create=True``."""
     requires = not _asked(arguments, "create", True)
-    _patch_path(run, argument(arguments, 0, "target"), node, requires=requires, now=run.entered is node)
-    return unknown(run.state.reach)
+    target, given = argument(arguments, 0, "target"), argument(arguments, 1, "new")
+    _patch_path(run, target, node, requires=requires, now=run.entered is node)
+    return _replacing(run, *_split_path(run, target), given, arguments)
 
 
 def _mock_patch_object(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -109,7 +172,7 @@ def _mock_patch_object(run: Run, arguments: Arguments, node: cst.CSTNode) -> Val
     owner, name = argument(arguments, 0, "target"), argument(arguments, 1, "attribute")
     if not _asked(arguments, "create", True):
         _patch_each(run, owner, name, node, requires=True, now=run.entered is node)
-    return unknown(run.state.reach)
+    return _replacing(run, owner, name, argument(arguments, 2, "new"), arguments)
 
 
 def _monkeypatch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -118,22 +181,29 @@ def _monkeypatch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     requires = not _asked(arguments, "raising", False)
     if argument(arguments, 2, "value") is None:
         _patch_path(run, owner, node, requires=requires, now=True, imports=True)
-    elif requires:
-        _patch_each(run, owner, name, node, requires=True)
+        replacing = _replacing(run, *_split_path(run, owner), name, arguments)
+    else:
+        if requires:
+            _patch_each(run, owner, name, node, requires=True)
+        replacing = _replacing(run, owner, name, argument(arguments, 2, "value"), arguments)
+    enter_patches(run, replacing)
     return const(None, run.state.reach)
 
 
 def _mocker_patch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``mocker.patch``: ``mock.patch``, entered at once."""
     requires = not _asked(arguments, "create", True)
-    _patch_path(run, argument(arguments, 0, "target"), node, requires=requires, now=True)
+    target, given = argument(arguments, 0, "target"), argument(arguments, 1, "new")
+    _patch_path(run, target, node, requires=requires, now=True)
+    enter_patches(run, _replacing(run, *_split_path(run, target), given, arguments))
     return unknown(run.state.reach)
 
 
 def _mocker_patch_object(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    owner, name = argument(arguments, 0, "target"), argument(arguments, 1, "attribute")
     if not _asked(arguments, "create", True):
-        owner, name = argument(arguments, 0, "target"), argument(arguments, 1, "attribute")
         _patch_each(run, owner, name, node, requires=True)
+    enter_patches(run, _replacing(run, owner, name, argument(arguments, 2, "new"), arguments))
     return unknown(run.state.reach)
 
 

@@ -211,6 +211,15 @@ class Managed(Atom):
 
 
 @dataclass(frozen=True, slots=True)
+class Replacing(Atom):
+    """What ``mock.patch`` returns: where it is entered, an attribute of a module or class of the library is another."""
+
+    owner: str
+    name: str
+    gives: Value
+
+
+@dataclass(frozen=True, slots=True)
 class MethodOf(Atom):
     """A method of a known value that has not been called yet: ``"a.b".split``, ``kwargs.update``."""
 

@@ -26,6 +26,8 @@ class World:
         self.target = Target(history)
         self.all_releases = history.timeline.all
         self.recorder = Recorder()
+        self.replaces = False
+        """Something of the library's has been replaced by something of the code base's."""
         self.shared: dict[int, Shared] = {}
         self.identities = Identities()
         self.dependencies = Dependencies()

@@ -91,4 +91,129 @@ MANAGERS = (
                 return made.checkpoint()  #! DW203 checkpoint 0.1.0, 0.10.0 raises; DW102 path 0.2.0.post1 raises
         """,
     ),
+    marked(
+        "while_a_name_is_patched",
+        """
+        from unittest import mock
+        from unittest.mock import MagicMock, patch
+
+        import lib.comm as comm
+
+
+        def _helper(x):
+            return comm.fuse(x, nothing=1)
+
+
+        def run():
+            with mock.patch("lib.comm.fuse") as fake:
+                comm.fuse(nothing=1)
+                _helper(1)
+                fake.assert_called()
+            return comm.fuse(1, 2, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
+
+
+        def run_object():
+            with patch.object(comm, "create", MagicMock()), patch("lib.comm.fuse", lambda x: x):
+                from lib.comm import fuse
+
+                comm.create().nothing()
+                fuse(1)
+
+
+        def run_signature_kept():
+            with patch("lib.comm.fuse", autospec=True):
+                return comm.fuse(1, 2, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
+
+
+        def run_started():
+            patch("lib.comm.fuse").start()
+            comm.fuse(nothing=1)
+            patch.stopall()
+
+
+        @patch("lib.comm.fuse")
+        def run_decorated(fake=None):
+            return comm.fuse(nothing=1)
+
+
+        def run_other():
+            with patch("lib.comm.create"):
+                return comm.fuse(1, 2, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
+        """,
+    ),
+    marked(
+        "a_method_that_is_patched",
+        """
+        from unittest.mock import patch
+
+        import lib.comm as comm
+
+
+        def run():
+            with patch.object(comm.Ring, "checkpoint", create=True):
+                comm.Ring(1).checkpoint(1, 2, 3)
+
+
+        def run_path():
+            with patch("lib.comm.Ring.checkpoint", create=True):
+                comm.Ring(1).checkpoint(1, 2, 3)
+            return comm.Ring(1).fits(1, 2, 3, 4)  #! DW103 fits raises
+        """.replace("DW103 fits", "DW103 fits 0.1.0 to 0.10.0"),
+    ),
+    marked(
+        "replaced_by_the_code_base",
+        """
+        import lib.comm as comm
+
+        _fuse = comm.fuse
+
+
+        def _mine(*args, **kwargs):
+            kwargs.pop("bias", None)
+            return _fuse(*args, **kwargs)
+
+
+        def run(x, workspace):
+            comm.fuse = _mine
+            try:
+                comm.fuse(x, workspace, bias=1.0)
+                return comm.fuse(x, workspace, early=True)  #! DW101 early 0.1.0 raises
+            finally:
+                comm.fuse = _fuse
+
+
+        def run_back(x, workspace):
+            setattr(comm, "fuse", lambda *args, **kwargs: None)
+            comm.fuse(nothing=1)
+            comm.fuse = _fuse
+            return comm.fuse(x, workspace, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
+
+
+        def run_where_missing(x):
+            if not hasattr(comm, "gather"):
+                comm.gather = lambda x, axis, out=None: x
+            return comm.gather(x, axis=0, out=None)  #! DW101 out 0.2.0, 0.10.0 raises
+        """,
+    ),
+    marked(
+        "patched_by_a_fixture",
+        """
+        import lib.comm as comm
+
+
+        def test_it(monkeypatch):
+            monkeypatch.setattr(comm, "fuse", lambda x: x)
+            comm.fuse(1)
+            monkeypatch.setattr("lib.comm.create", lambda **kwargs: None)
+            comm.create(nothing=1)
+
+
+        def test_mocker(mocker):
+            mocker.patch("lib.comm.fuse")
+            mocker.patch.object(comm, "create")
+            comm.fuse(nothing=1)
+            comm.create(nothing=1)
+        """,
+        runs=False,
+    ),
 )

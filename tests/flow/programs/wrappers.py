@@ -343,4 +343,98 @@ WRAPPERS = (
         ),
         runs=False,
     ),
+    marked(
+        "decorator_that_takes_what_is_raised",
+        """
+        import functools
+
+        import lib.comm as comm
+        from deco import counted, told
+
+
+        def safe(fn):
+            @functools.wraps(fn)
+            def inner(*args, **kwargs):
+                try:
+                    return fn(*args, **kwargs)
+                except Exception:
+                    return None
+
+            return inner
+
+
+        @safe
+        def make(group):
+            return comm.create(1, 0, group=group)  #! DW101 group 0.1.0 silent@12
+
+
+        @told
+        def tell(x):
+            return comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 silent@deco.py:9
+
+
+        @counted("fuse")
+        def fuse(x, workspace, **kwargs):
+            return comm.fuse(x, workspace, **kwargs)
+
+
+        def run(group):
+            return make(group)
+
+
+        def run_fuse(x, workspace):
+            return fuse(x, workspace, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
+
+
+        def run_tell(x):
+            return tell(x)
+        """.replace("silent@deco.py:9", "silent@deco.py:5"),
+        deco="""
+        def told(fn):
+            def inner(*args, **kwargs):
+                try:
+                    return fn(*args, **kwargs)
+                except Exception as error:
+                    return str(error)
+
+            return inner
+
+
+        def counted(name):
+            def deco(fn):
+                def inner(*args, **kwargs):
+                    return fn(*args, **kwargs)
+
+                return inner
+
+            return deco
+        """,
+    ),
+    marked(
+        "module_that_looks_up_what_it_is_asked_for",
+        """
+        from lazy import create, fuse
+        import lazy
+
+
+        def run(x, workspace):
+            return fuse(x, workspace, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
+
+
+        def run_attribute():
+            return lazy.create(1, 0, group=None), create(1, 0)  #! DW101 group 0.1.0 raises
+        """,
+        lazy="""
+        import importlib
+
+        LAZY = {"fuse": "lib.comm", "create": "lib.comm"}
+
+
+        def __getattr__(name):
+            if name in LAZY:
+                module = importlib.import_module(LAZY[name])
+                return getattr(module, name)  #? an attribute of the library is read by a name that is not known
+            raise AttributeError(name)
+        """,
+    ),
 )
