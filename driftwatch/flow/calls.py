@@ -34,6 +34,7 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     const,
+    differs_by_release,
     join,
     unknown,
 )
@@ -122,10 +123,12 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
     if isinstance(atom, Partial):
         return _call_partial(run, atom, arguments, node)
     if isinstance(atom, Lazy):
-        if run.eager or is_interesting(run, arguments) or run.world.modules.worth_following(atom):
+        told = any(differs_by_release(value) for value in arguments.values())
+        if told or run.eager or is_interesting(run, arguments) or run.world.modules.worth_following(atom):
             resolved = run.world.modules.look_at(atom)
             if resolved is not None:
                 return apply_value(run, resolved.within(run.state.reach), arguments, node)
+        _asks_for(run, arguments)
         return unknown_call(run, arguments, node)
     if isinstance(atom, (Instance, LibInstance)):
         called = _called_of(run, atom, node)
@@ -138,6 +141,14 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
     if isinstance(atom, Unknown):
         run.asks(atom.parameter)
     return unknown_call(run, arguments, node)
+
+
+def _asks_for(run: Run, arguments: Arguments) -> None:
+    """What is passed over here is followed where a caller gives something of the library for what is passed on."""
+    for value in arguments.values():
+        for _, atom in value.alternatives:
+            if isinstance(atom, Unknown):
+                run.asks(atom.parameter)
 
 
 def _called_of(run: Run, atom: Instance | LibInstance, node: cst.CSTNode) -> Value | None:

@@ -8,6 +8,7 @@ from driftwatch.flow.arguments import unknown_call
 from driftwatch.flow.attributes import inheriting, instance_attribute, lineage
 from driftwatch.flow.code import ClassCode, FunctionCode
 from driftwatch.flow.functions import call_function
+from driftwatch.flow.records import fill, is_record
 from driftwatch.flow.run import Frame, Run, as_alternatives
 from driftwatch.flow.state import Arguments, State
 from driftwatch.flow.uses import Construction, Location, MethodDefinition, SubclassUse
@@ -157,6 +158,8 @@ def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNo
     if constructors and constructors[0][0] == reach:
         call_function(run, constructors[0][1], arguments, node)
         return instance.within(run.state.reach)
+    if not constructors and is_record(code):
+        fill(run, code, arguments)
     found = instance_attribute(run, code, "__init__", reach, None, Instance(code))
     if found is not None and (constructors or found.where(touches_library)):
         run.call(found, arguments, node)

@@ -9,6 +9,7 @@ import libcst as cst
 from driftwatch.flow import pure
 from driftwatch.flow.conditions import truth_of
 from driftwatch.flow.library import lookup, module_member
+from driftwatch.flow.records import field_at
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.state import DictContent, Entry, ListContent
 from driftwatch.flow.values import (
@@ -20,6 +21,7 @@ from driftwatch.flow.values import (
     Const,
     DictRef,
     External,
+    Instance,
     LibModule,
     LibObject,
     NamesOf,
@@ -258,6 +260,8 @@ def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alterna
         found = lookup(run, owner.owner, key.value, where)
         if found is not None and isinstance(owner.owner, LibModule):
             return module_member(run, owner.owner.module, key.value, found.present)
+    if isinstance(owner, Instance) and isinstance(key, Const) and type(key.value) is int:
+        return as_alternatives(field_at(run, owner, key.value, where), where)
     if isinstance(owner, Const) and isinstance(key, Const) and isinstance(key.value, (int, str)):
         try:
             return [(where, pure.subscript(owner, key.value))]

@@ -166,6 +166,8 @@ def raised_by(body: Sequence[cst.CSTNode], caught: str, bound: str | None = None
                 inner = [rest] if isinstance(rest, cst.If) else rest.body.body
                 if raised_by(inner, caught, bound) is not None:
                     return first
+            if _leaves(statement):
+                return None
         if isinstance(statement, (cst.Return, cst.Continue, cst.Break)):
             return None
         if isinstance(statement, cst.Expr) and isinstance(statement.value, cst.Call):
@@ -175,6 +177,16 @@ def raised_by(body: Sequence[cst.CSTNode], caught: str, bound: str | None = None
             if name == "pytest.fail":
                 return FOREIGN
     return None
+
+
+def _leaves(statement: cst.If) -> bool:
+    """Whether a branch of an ``if`` ends what it stands in, without raising anything."""
+    rest = statement.orelse
+    inner = () if rest is None else (rest,) if isinstance(rest, cst.If) else tuple(statements(rest.body))
+    return any(
+        _leaves(each) if isinstance(each, cst.If) else isinstance(each, (cst.Return, cst.Continue, cst.Break))
+        for each in (*statements(statement.body), *inner)
+    )
 
 
 def _meant_for(exception: str, handler: Handler, attempt: Try) -> bool:

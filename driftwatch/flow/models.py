@@ -14,12 +14,14 @@ import libcst as cst
 
 from driftwatch.flow import pure
 from driftwatch.flow.arguments import argument, at_call, unknown_call
+from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.conditions import truth_of
 from driftwatch.flow.constants import as_constant, constants_of
 from driftwatch.flow.containers import elements_of, merge_value, quantify
 from driftwatch.flow.import_calls import IMPORT_CALLS
 from driftwatch.flow.introspection import INTROSPECTION
 from driftwatch.flow.patches import PATCHES
+from driftwatch.flow.records import fields_of, is_record
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.values import (
@@ -27,6 +29,7 @@ from driftwatch.flow.values import (
     Alternative,
     Const,
     External,
+    Instance,
     ListRef,
     NamesOf,
     Opaque,
@@ -145,6 +148,21 @@ def _dict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return run.new_dict(node, replace(content, forwarded=content.forwarded | arguments.keywords.forwarded))
 
 
+def _asdict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``dataclasses.asdict``: a record has all its fields, whatever they hold."""
+    value = argument(arguments, 0)
+    atom = value.single() if value is not None else None
+    if not isinstance(atom, Instance) or not is_record(atom.code):
+        return unknown(run.state.reach)
+    reach = run.state.reach
+    entries: dict[str, Entry] = {}
+    for name in fields_of(atom.code):
+        held = instance_attribute(run, atom.code, name, reach, None, atom)
+        trace = (run.step(node, f"`{name}` is a field of `{atom.code.name}`"),)
+        entries[name] = Entry(reach, reach, unknown(reach) if held is None else held, trace)
+    return run.new_dict(node, DictContent(entries))
+
+
 def _keyword(node: cst.CSTNode, name: str) -> cst.CSTNode:
     if isinstance(node, cst.Call):
         for argument in node.args:
@@ -234,6 +252,7 @@ MODELS: dict[str, Model] = {
     "builtins.all": _all,
     "builtins.any": _any,
     "builtins.dict": _dict,
+    "dataclasses.asdict": _asdict,
     "builtins.zip": _zip,
     "builtins.enumerate": _enumerate,
     "builtins.map": _map,

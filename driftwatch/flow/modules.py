@@ -146,11 +146,14 @@ class Modules:
             # The file need not be parsed to know this.
             return False
         piece = self._selection(atom.code).skipped_definitions.get(atom.name)
-        if piece is None or piece.is_class:
+        if piece is None or (piece.is_class and piece.last - piece.first >= SHORT):
             return False
         text = "\n".join(atom.code.lines[piece.first - 1 : piece.last])
         if _BUILDS_ARGUMENTS.search(text) or self._top in text:
             return True
+        if piece.is_class:
+            # A record may hold what was found out of the library.
+            return knows and any(word in text for word in ("NamedTuple", "dataclass"))
         # A short function may call one that asks for the library's version.
         return knows and piece.last - piece.first < SHORT
 

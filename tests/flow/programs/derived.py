@@ -146,4 +146,67 @@ DERIVED = (
             return op(x, workspace, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
         """,
     ),
+    marked(
+        "records_of_what_was_found_out",
+        """
+        import inspect
+        from dataclasses import asdict, dataclass
+        from typing import NamedTuple
+
+        import lib.comm as comm
+
+
+        class Caps(NamedTuple):
+            gather: bool
+            bias: bool = False
+
+
+        @dataclass
+        class Features:
+            legacy: bool = False
+            early: bool = False
+
+
+        @dataclass(frozen=True)
+        class Options:
+            rank: int = 0
+            group: object = None
+
+            def keywords(self):
+                return {"rank": self.rank, "group": self.group}
+
+
+        def detect():
+            if not hasattr(comm, "gather"):
+                return Caps(False)
+            return Caps(True, bias="bias" in inspect.signature(comm.fuse).parameters)
+
+
+        CAPS = detect()
+        FEATURES = Features(legacy=hasattr(comm, "legacy"))
+
+
+        def run(x, workspace):
+            if CAPS.gather:
+                comm.gather(x, axis=0)
+            if CAPS[1]:
+                comm.fuse(x, workspace, bias=1.0)
+            if FEATURES.legacy:
+                comm.legacy(x)
+            if FEATURES.early:
+                comm.nothing
+            gather, _ = CAPS
+            if not gather:
+                return comm.legacy(x)
+            return comm.gather(x, axis=0, out=None)  #! DW101 out 0.2.0, 0.10.0 raises
+
+
+        def run_dict():
+            return comm.create(1, **asdict(Options()))  #! DW101 group 0.1.0 raises
+
+
+        def run_method():
+            return comm.create(1, **Options(rank=1).keywords())  #! DW101 group 0.1.0 raises
+        """,
+    ),
 )

@@ -233,4 +233,19 @@ OUTCOMES = (
         """,
         runs=False,
     ),
+    marked(
+        "handler_that_raises_what_it_does_not_mean",
+        """
+        import lib.comm as comm
+
+
+        def run(x, workspace):
+            try:
+                return comm.fuse(x, workspace, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 silent@7
+            except Exception as error:
+                if isinstance(error, TypeError):
+                    return None
+                raise
+        """,
+    ),
 )

@@ -437,4 +437,46 @@ WRAPPERS = (
             raise AttributeError(name)
         """,
     ),
+    marked(
+        "helpers_that_know_nothing_of_the_library",
+        """
+        import lib.comm as comm
+        from signatures import accepts, required
+
+
+        def run(x, workspace):
+            more = {"early": True} if accepts(comm.fuse, "early") else {}
+            if accepts(comm.fuse, "bias"):
+                more["bias"] = 1.0
+            return comm.fuse(x, workspace, **more)
+
+
+        def run_required(x, workspace):
+            required(comm.fuse, "early")
+            comm.fuse(x, workspace, early=True)
+            return comm.fuse(x, workspace, bias=1.0)  #! DW101 bias 0.2.0 raises
+        """,
+        signatures="""
+        import functools
+        import inspect
+
+
+        @functools.lru_cache(maxsize=None)
+        def _names(fn):
+            try:
+                return frozenset(inspect.signature(fn).parameters)
+            except (TypeError, ValueError):
+                return frozenset()
+
+
+        def accepts(fn, name):
+            return name in _names(fn)
+
+
+        def required(fn, *names):
+            missing = [name for name in names if not accepts(fn, name)]
+            if missing:
+                raise RuntimeError(missing)
+        """,
+    ),
 )
