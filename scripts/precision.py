@@ -97,7 +97,8 @@ def account(root: Path, history: History) -> tuple[list[Mention], Analysis]:
     (found,), _ = find_roots([root.resolve()], base=root.resolve())
     analysis = analyse(found.folder, found.files, [history])
     places = Places(analysis)
-    contents = {file.relative_to(found.folder).as_posix(): file.read_bytes() for file in found.files}
+    files = map(Path, found.files)
+    contents = {file.relative_to(found.folder).as_posix(): file.read_bytes() for file in files}
     sources: dict[str, Source] = {}
     _spread(contents, sources, history.module)
     mentions = [m for source in sources.values() for m in _of_file(source, history.module, places)]
