@@ -180,3 +180,21 @@ def test_the_table(scripts: tuple[ModuleType, ...], folder: Path) -> None:
         f"| caller.py | {OLD} | 0 false: {NEW} | 1 |",
         f"| direct.py | {OLD}, {NEW} | 1 | 2 |",
     ]
+
+
+def test_the_readme_agrees_with_the_measured_table() -> None:
+    """Its rows are rows of docs/peers.md, with fewer columns."""
+
+    def tables(path: str) -> Iterator[dict[str, str]]:
+        rows = [line for line in (ROOT / path).read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+        head = next(line for line in rows if line.startswith("| tool |"))
+        for row in rows[rows.index(head) + 2 :]:
+            if row.count("|") != head.count("|"):
+                return
+            yield dict(zip(*([cell.strip() for cell in line.split("|")[1:-1]] for line in (head, row)), strict=True))
+
+    measured = {row["tool"]: row for row in tables("docs/peers.md")}
+    told = list(tables("README.md"))
+    assert len(told) == 6
+    for row in told:
+        assert row == {column: measured[row["tool"]][column] for column in row}
