@@ -239,8 +239,6 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
         if summary is None or summary.uses_library:
             run.unresolved(node, f"the calls that lead to `{function.qualname}` are too many to be followed")
         return unknown_call(run, arguments, node)
-    if run.frame.is_script and node in run.frame.last_calls and not _tells_more(run, function, arguments):
-        return unknown_call(run, arguments, node)
     if followed:
         # What it does may depend on a constant that changes from call to call; this one stands for all of them.
         return enter(run, function, callee.bound, arguments.without_constants(), node)
@@ -250,13 +248,6 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
             _ask_for(run.frame, summary.asks_parameters, summary.asks_constants, arguments)
             return _by_summary(run, summary, arguments, callee)
     return enter(run, function, callee.bound, arguments, node)
-
-
-def _tells_more(run: Run, function: FunctionCode, arguments: Arguments) -> bool:
-    """Whether a call at the end of a program tells more than the function does when it is analysed by itself."""
-    if function.module is not run.frame.module or function.closure is not None or _records(run.frame, function):
-        return True
-    return not all(isinstance(atom, Unknown) for value in arguments.values() for _, atom in value.alternatives)
 
 
 def _must_enter(run: Run, callee: Function, arguments: Arguments) -> bool:

@@ -9,7 +9,7 @@ from driftwatch.flow.code import ClassCode
 from driftwatch.flow.run import Run
 from driftwatch.flow.state import Arguments, Entry
 from driftwatch.flow.syntax import dotted_name, statements
-from driftwatch.flow.values import External, Instance, Value, join, unknown
+from driftwatch.flow.values import UNKNOWN, Const, External, Instance, Value, join, unknown, value_of
 from driftwatch.releases import ReleaseSet
 
 _TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
@@ -56,7 +56,16 @@ def fill(run: Run, code: ClassCode, arguments: Arguments) -> None:
         value = Value() if given is None else given.value.within(given.releases & reach)
         absent = reach - (given.certain if given is not None else value.defined())
         value = join(value, default.within(absent))
-        write_attribute(run, code, name, join(value, unknown((absent & maybe) | (reach - value.defined()))))
+        value = _flags(join(value, unknown((absent & maybe) | (reach - value.defined()))))
+        write_attribute(run, code, name, value)
+
+
+def _flags(value: Value) -> Value:
+    """What is kept of a field: of many instances, which one holds which function or name is not followed."""
+    return value_of(
+        (where, atom if isinstance(atom, Const) and isinstance(atom.value, (bool, type(None))) else UNKNOWN)
+        for where, atom in value.alternatives
+    )
 
 
 def fields_of(code: ClassCode) -> dict[str, Value]:

@@ -62,8 +62,6 @@ class Frame:
     """A constructor is analysed by itself: another time, what is made here is the same."""
     is_script: bool = False
     """A module is executed as the program, not imported."""
-    last_calls: tuple[cst.CSTNode, ...] = ()
-    """Calls of a program whose results nobody looks at."""
     calls: dict[cst.CSTNode, int] = field(default_factory=dict)
     """How often each call has been followed from here."""
     closure: tuple[dict[str, Value], ...] = ()

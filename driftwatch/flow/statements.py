@@ -17,7 +17,6 @@ from driftwatch.flow.matching import execute_match
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Loop, Run, settle
 from driftwatch.flow.state import Entry, State, join_states
-from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import const, unknown
 from driftwatch.releases import EMPTY
 
@@ -37,16 +36,7 @@ def _simple_line(run: Run, node: cst.SimpleStatementLine) -> None:
 
 
 def _expression(run: Run, node: cst.Expr) -> None:
-    if run.frame.is_script:
-        run.frame.last_calls = _of_no_more_use(node.value)
     run.eval(node.value)
-
-
-def _of_no_more_use(node: cst.BaseExpression) -> tuple[cst.CSTNode, ...]:
-    """The calls in a statement whose results nobody looks at: the whole of it, and what a program exits with."""
-    if isinstance(node, cst.Call) and dotted_name(node.func) in ("exit", "sys.exit"):
-        return (node, *(argument.value for argument in node.args))
-    return (node,)
 
 
 def _global(run: Run, node: cst.Global | cst.Nonlocal) -> None:
