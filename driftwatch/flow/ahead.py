@@ -64,14 +64,13 @@ class Inbox:
         """The result under a key as soon as it is there; None when the helper ends without, or takes too long."""
         until = time.monotonic() + _PATIENCE
         while True:
-            ended = self.has_ended()
+            ended = self._has_ended()
             found = self.find(key)
             if found is not None or ended or time.monotonic() > until:
                 return found
             time.sleep(_PAUSE)
 
-    def has_ended(self) -> bool:
-        """Whether the helper will hand over nothing more."""
+    def _has_ended(self) -> bool:
         try:
             return os.waitid(os.P_PID, self._process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         except ChildProcessError:

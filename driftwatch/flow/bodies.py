@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from driftwatch.flow.code import ModuleCode
-from driftwatch.flow.syntax import Parser, Tree, parse
+from driftwatch.flow.syntax import Tree, parse
 
 MIN_LINES = 3
 """Shorter bodies stay: to leave them out costs as much as to parse them."""
@@ -21,16 +20,8 @@ MIN_LINES = 3
 Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def tree_of(module: ModuleCode, first: int, last: int, parser: Parser) -> Tree:
-    """The tree of some whole pieces of a module, which stand in these lines, counted from 1."""
-    pieces = module.survey.pieces if module.survey is not None else ()
-    node = next((piece.tree for piece in pieces if piece.first == first and piece.last == last), None)
-    if node is not None:
-        return _tree_of_class(module.path, module.lines, first, last, node, parser)
-    return parse(module.path, "\n".join(module.lines[first - 1 : last]) + "\n", first - 1, parser)
-
-
-def _tree_of_class(path: str, lines: Sequence[str], first: int, last: int, node: ast.ClassDef, parser: Parser) -> Tree:
+def parse_class(path: str, lines: Sequence[str], first: int, last: int, node: ast.ClassDef) -> Tree:
+    """The tree of a class that stands in these lines of a file, counted from 1."""
     kept = list(lines[first - 1 : last])
     left_out: list[Method] = []
     methods = [child for child in node.body if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef))]
@@ -41,11 +32,11 @@ def _tree_of_class(path: str, lines: Sequence[str], first: int, last: int, node:
             left_out.append(method)
             # Lines that are continued are one token to the parser; empty ones would be a node each.
             kept[start - first : end - first + 1] = [f"{indent}... \\", *["\\"] * (end - start - 1), ""]
-    tree = parse(path, "\n".join(kept) + "\n", first - 1, parser)
+    tree = parse(path, "\n".join(kept) + "\n", first - 1)
     if left_out:
         named = dict(zip(methods, _methods_of(tree.module), strict=False))
         if [method.name for method in methods] != [found.name.value for found in named.values()]:
-            return parse(path, "\n".join(lines[first - 1 : last]) + "\n", first - 1, parser)
+            return parse(path, "\n".join(lines[first - 1 : last]) + "\n", first - 1)
         for method in left_out:
             text = "\n".join(lines[method.lineno - 1 : method.end_lineno])
             # The line above makes the method's indentation right, so its columns stay what they are.

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from driftwatch.flow.bodies import tree_of
+from driftwatch.flow.bodies import parse_class
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.files import Files
 from driftwatch.flow.interpreter import new_run
@@ -18,7 +18,7 @@ from driftwatch.flow.run import Frame
 from driftwatch.flow.shared import open_variables
 from driftwatch.flow.state import Arguments, Entry, ListContent, State
 from driftwatch.flow.survey import Piece
-from driftwatch.flow.syntax import Tree
+from driftwatch.flow.syntax import Tree, parse
 from driftwatch.flow.values import NOTHING, Function, Lazy, ProjectModule, Value, const, join, unknown
 from driftwatch.releases import ReleaseSet
 
@@ -99,7 +99,13 @@ class Modules:
         """The syntax of some lines of a module."""
         found = module.trees.get(first)
         if found is None:
-            found = module.trees[first] = tree_of(module, first, last, self.files.work.parse)
+            pieces = module.survey.pieces if module.survey is not None else ()
+            node = next((piece.tree for piece in pieces if piece.first == first and piece.last == last), None)
+            if node is not None:
+                found = parse_class(module.path, module.lines, first, last, node)
+            else:
+                found = parse(module.path, "\n".join(module.lines[first - 1 : last]) + "\n", first - 1)
+            module.trees[first] = found
         return found
 
     def _selection(self, module: ModuleCode) -> Selection:

@@ -13,10 +13,9 @@ from pathlib import Path
 from driftwatch.flow.ahead import helper
 from driftwatch.flow.analysis import Analysis
 from driftwatch.flow.contents import Contents
-from driftwatch.flow.foresight import work_ahead
 from driftwatch.flow.results_cache import ResultsCache, key_of
 from driftwatch.flow.uses import Diagnostic, Unresolved, Use
-from driftwatch.flow.work import Work
+from driftwatch.flow.work import Work, work_ahead
 from driftwatch.snapshot.history import History
 
 __all__ = ["Analysis", "analyse"]
@@ -38,7 +37,7 @@ def analyse(
 
     The result is the same for any number of `jobs`, and none beyond the second is used. What is known of one file
     depends on the files that it imports and on those that import it, so one process follows them all; another one
-    reads, searches, surveys and parses ahead of it.
+    reads, searches and surveys ahead of it.
     """
     contents = Contents(root, files)
     if cache is None:
@@ -56,9 +55,10 @@ def analyse(
 def _analysed(
     contents: Contents, histories: Sequence[History], jobs: int, progress: Callable[..., object] | None
 ) -> Analysis:
+    roots = [history.module for history in histories]
     if jobs < 2 or len(contents.paths) < MANY:
         return _search(contents, histories, Work(contents), progress)
-    with helper(lambda outbox: work_ahead(contents, histories, Work(contents, outbox=outbox))) as inbox:
+    with helper(lambda outbox: work_ahead(contents, roots, outbox)) as inbox:
         return _search(contents, histories, Work(contents, inbox), progress)
 
 

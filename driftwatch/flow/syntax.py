@@ -6,7 +6,7 @@ piece and positions, which cost twice a parse, are computed only for the pieces 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +15,6 @@ import libcst as cst
 from driftwatch.flow.positions import Positions, Span
 from driftwatch.flow.source import SourceError
 from driftwatch.flow.uses import Location, Step
-
-Parser = Callable[[str], cst.Module]
-"""What parses text in full, which is slow."""
 
 
 @dataclass(eq=False)
@@ -28,7 +25,6 @@ class Tree:
     offset: int
     module: cst.Module
     text: str = ""
-    parser: Parser = field(default=cst.parse_module, repr=False)
     left_out: dict[cst.FunctionDef, tuple[int, str]] = field(default_factory=dict, repr=False)
     """Methods whose bodies were left out: the number of lines before a class that holds just one, and its text."""
     _bodies: dict[cst.FunctionDef, Tree] = field(default_factory=dict, repr=False)
@@ -42,7 +38,7 @@ class Tree:
         tree = self._bodies.get(node)
         if tree is None:
             offset, text = left_out
-            tree = self._bodies[node] = parse(self.path, text, offset, self.parser)
+            tree = self._bodies[node] = parse(self.path, text, offset)
         around = cst.ensure_type(tree.module.body[0], cst.ClassDef)
         return tree, cst.ensure_type(around.body.body[0], cst.FunctionDef).body
 
@@ -65,10 +61,10 @@ class Tree:
         return self._positions.span(node)
 
 
-def parse(path: str, text: str, offset: int, parser: Parser) -> Tree:
+def parse(path: str, text: str, offset: int = 0) -> Tree:
     """The tree of some lines; `SourceError` when no supported Python would take them."""
     try:
-        return Tree(path, offset, parser(text), text, parser)
+        return Tree(path, offset, cst.parse_module(text), text)
     except cst.ParserSyntaxError as error:
         raise SourceError("it is not valid Python 3", error.raw_line + offset) from None
     except (RecursionError, MemoryError):

@@ -1,43 +1,36 @@
 """What of an analysis depends on the files alone, and can be done by another process while this one goes on.
 
-Enters: the contents of the files. Leaves: who mentions a library, who imports whom, surveys, and full parses. Whoever
-works ahead hands over what it does; whoever is helped takes what is there, and does the rest.
+Enters: the contents of the files. Leaves: who mentions a library, who imports whom, and surveys. Most of it is needed
+by every analysis; of surveys a helper does ahead what most likely will be asked for.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar, cast
+from collections.abc import Iterator, Sequence
+from typing import cast
 
 from driftwatch.flow import first_look
 from driftwatch.flow.ahead import Inbox, Outbox
 from driftwatch.flow.contents import Contents
+from driftwatch.flow.resolution import Resolution
+from driftwatch.flow.source import SourceError, decode
 from driftwatch.flow.survey import Survey, survey
-
-if TYPE_CHECKING:
-    import libcst
-
-Result = TypeVar("Result")
 
 
 class Work:
-    """The work on the files of one code base, done once for each text."""
+    """The work on the files of one code base. What a helper has done is in the inbox, if there is one."""
 
-    def __init__(self, contents: Contents, inbox: Inbox | None = None, outbox: Outbox | None = None) -> None:
+    def __init__(self, contents: Contents, inbox: Inbox | None = None) -> None:
         self._contents = contents
         self._inbox = inbox
-        self._outbox = outbox
-        self._surveys: dict[str, Survey | None] = {}
 
     def mentioning(self, root: str) -> list[str]:
         """The files that mention a module of the library."""
         found = self._inbox.wait(_key("mentioning", root)) if self._inbox is not None else None
         if found is None:
-            paths = first_look.mentioning(self._contents, root)
-            self._hand_over("mentioning", root, (paths, self._contents.unreadable))
-            return paths
+            return first_look.mentioning(self._contents, root)
         paths, unreadable = cast("tuple[list[str], dict[str, str]]", found)
         self._contents.unreadable.update(unreadable)
         return paths
@@ -45,38 +38,51 @@ class Work:
     def importers(self) -> first_look.Importers:
         """Who imports whom."""
         found = self._inbox.wait(_key("importers", "")) if self._inbox is not None else None
-        if found is None:
-            found = first_look.importers(self._contents)
-            self._hand_over("importers", "", found)
-        return cast("first_look.Importers", found)
+        return first_look.importers(self._contents) if found is None else cast("first_look.Importers", found)
 
     def survey(self, text: str) -> Survey | None:
         """The survey of a file's text."""
-        if self._outbox is None:
-            return self._done("survey", text, survey)
-        if text not in self._surveys:
-            self._surveys[text] = self._done("survey", text, survey)
-        return self._surveys[text]
+        found = self._inbox.find(_key("survey", text)) if self._inbox is not None else None
+        return survey(text) if found is None else cast("Survey", found)
 
-    def parse(self, text: str) -> libcst.Module:
-        """The full syntax of some lines."""
-        from libcst import parse_module  # noqa: PLC0415 - who only searches and surveys does without
 
-        return self._done("parse", text, parse_module)
+def work_ahead(contents: Contents, roots: Sequence[str], outbox: Outbox) -> None:
+    """Do for another process what it is going to need, in the order in which it will."""
+    mentioning = {root: first_look.mentioning(contents, root) for root in roots}
+    for root, paths in mentioning.items():
+        outbox.put(_key("mentioning", root), (paths, contents.unreadable))
+    outbox.put(_key("importers", ""), first_look.importers(contents))
+    resolution = Resolution(contents.paths)
+    done: set[str] = set()
+    for root, paths in mentioning.items():
+        top = root.partition(".")[0].encode()
+        first = [(path, _survey_ahead(contents, path, outbox)) for path in paths]
+        done.update(paths)
+        for path in _imported(first, resolution):
+            if path not in done and top in (contents.read(path) or b""):
+                done.add(path)
+                _survey_ahead(contents, path, outbox)
 
-    def _done(self, kind: str, text: str, work: Callable[[str], Result]) -> Result:
-        found = self._inbox.find(_key(kind, text)) if self._inbox is not None else None
+
+def _imported(files: Sequence[tuple[str, Survey | None]], resolution: Resolution) -> Iterator[str]:
+    """The files that these import, one by one."""
+    for importer, surveyed in files:
+        for piece in surveyed.pieces if surveyed is not None else ():
+            for item in piece.imports:
+                path = resolution.path_of(item.module, importer, item.level)
+                if path is not None:
+                    yield path
+
+
+def _survey_ahead(contents: Contents, path: str, outbox: Outbox) -> Survey | None:
+    data = contents.read(path)
+    with contextlib.suppress(SourceError, RecursionError, MemoryError):
+        text = decode(data) if data is not None else ""
+        found = survey(text)
         if found is not None:
-            return cast("Result", found)
-        result = work(text)
-        self._hand_over(kind, text, result)
-        return result
-
-    def _hand_over(self, kind: str, text: str, result: object) -> None:
-        if self._outbox is not None and result is not None:
-            # What is nested too deeply to be handed over is done by whoever needs it.
-            with contextlib.suppress(RecursionError, MemoryError):
-                self._outbox.put(_key(kind, text), result)
+            outbox.put(_key("survey", text), found)
+        return found
+    return None
 
 
 def _key(kind: str, text: str) -> bytes:

@@ -9,17 +9,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import libcst
 import pytest
 
 from driftwatch.flow import ahead, project
 from driftwatch.flow.ahead import Inbox, Outbox, helper
 from driftwatch.flow.contents import Contents
 from driftwatch.flow.first_look import importers, mentioning
-from driftwatch.flow.foresight import work_ahead
 from driftwatch.flow.project import analyse
 from driftwatch.flow.survey import survey
-from driftwatch.flow.work import Work
+from driftwatch.flow.work import Work, work_ahead
 from driftwatch.snapshot import store
 from driftwatch.snapshot.history import History
 
@@ -129,9 +127,9 @@ def paths(folder: Path) -> list[Path]:
 
 
 @linux
-def test_what_is_done_ahead_is_what_would_be_done(folder: Path, history: History) -> None:
+def test_what_is_done_ahead_is_what_would_be_done(folder: Path) -> None:
     contents = Contents(folder, paths(folder))
-    with helper(lambda outbox: work_ahead(contents, [history], Work(contents, outbox=outbox))) as inbox:
+    with helper(lambda outbox: work_ahead(contents, ["flashinfer.comm"], outbox)) as inbox:
         here = Contents(folder, paths(folder))
         work = Work(here, given(inbox))
         assert work.mentioning("flashinfer.comm") == mentioning(here, "flashinfer.comm") != []
@@ -146,40 +144,6 @@ def test_what_is_done_ahead_is_what_would_be_done(folder: Path, history: History
             assert [(p.first, p.last, p.defines, p.binds, p.mentions, p.imports) for p in found.pieces] == [
                 (p.first, p.last, p.defines, p.binds, p.mentions, p.imports) for p in own.pieces
             ]
-
-
-@linux
-def test_what_leads_to_the_library_is_parsed_ahead(
-    folder: Path, history: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Once it has had the time, the helper has parsed all that is parsed of the files that mention the library."""
-    parsed: list[str] = []
-    parse = libcst.parse_module
-
-    def counted(text: str) -> libcst.Module:
-        parsed.append(text)
-        return parse(text)
-
-    contents = Contents(folder, paths(folder))
-    with helper(lambda outbox: work_ahead(contents, [history], Work(contents, outbox=outbox))) as inbox:
-        while not given(inbox).has_ended():
-            time.sleep(0.01)
-        monkeypatch.setattr(libcst, "parse_module", counted)
-        ahead_of = project._search(contents, [history], Work(contents, inbox), None)
-        assert not any("allreduce_fusion" in text for text in parsed)
-        alone = project._search(contents, [history], Work(contents), None)
-        assert any("allreduce_fusion" in text for text in parsed)
-    assert repr(ahead_of) == repr(alone)
-
-
-@linux
-def test_what_is_too_deep_to_be_handed_over_is_not(folder: Path) -> None:
-    text = "x = " + "-" * 900 + "1\n"
-    contents = Contents(folder, [])
-    with helper(lambda outbox: Work(contents, outbox=outbox).parse(text)) as inbox:
-        while not given(inbox).has_ended():
-            time.sleep(0.01)
-        assert Work(contents, inbox).parse("x = 1\n").code == "x = 1\n"
 
 
 def dies(*_: object) -> None:
