@@ -12,6 +12,9 @@ from contextlib import contextmanager
 Place = tuple[object, str]
 """A class of the code base and the name of an attribute, or a module and a variable."""
 
+COMPLETES = "completes()"
+"""Stands for the releases in which a module can be imported, as a place that changes once it has been executed."""
+
 Reads = Mapping[Place, int]
 """What was read, and when it was first."""
 

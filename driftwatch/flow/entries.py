@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from driftwatch.flow.attributes import lineage
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary, is_private_name
+from driftwatch.flow.dependencies import COMPLETES
 from driftwatch.flow.functions import bind_unknown, execute_body
 from driftwatch.flow.heat import Heat, heat_of
 from driftwatch.flow.interpreter import new_run
@@ -28,7 +29,7 @@ from driftwatch.snapshot.model import Ref
 if TYPE_CHECKING:
     from driftwatch.flow.world import World
 
-_SUMMARY, _COMPLETES, _CONSTRUCTIBLE = "summary()", "completes()", "constructible()"
+_SUMMARY, _CONSTRUCTIBLE = "summary()", "constructible()"
 """What else than a variable or an attribute an analysis goes by."""
 
 _MAKING = ("__init__", "__new__")
@@ -123,8 +124,8 @@ class Entries:
         try:
             with self._dependencies.gathering() as gathered:
                 if function.module.executing:
-                    self._dependencies.read(function.module, _COMPLETES)
-                if function.name not in _MAKING:
+                    self._dependencies.read(function.module, COMPLETES)
+                if function.owner is not None and function.name not in _MAKING:
                     self._dependencies.read(function.owner, _CONSTRUCTIBLE)
                 value, end = execute_body(run, frame, state)
         finally:

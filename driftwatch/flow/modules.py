@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from driftwatch.flow.bodies import parse_class
 from driftwatch.flow.code import ModuleCode
+from driftwatch.flow.dependencies import COMPLETES
 from driftwatch.flow.files import Files
 from driftwatch.flow.interpreter import new_run
 from driftwatch.flow.relevance import Selection, nothing_of, select
@@ -85,7 +86,7 @@ class Modules:
         module.heap = dict(run.state.heap)
         open_variables(self._world, module, self._selection(module).skipped_definitions)
         module.completes = (run.state.reach | module.exits) - module.fails
-        self._world.dependencies.change(module, "completes()")
+        self._world.dependencies.change(module, COMPLETES)
         module.functions = list(dict.fromkeys(run.frame.defined))
         module.classes = list(dict.fromkeys(run.frame.classes))
 

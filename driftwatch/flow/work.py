@@ -31,8 +31,9 @@ class Work:
         found = self._inbox.wait(_key("mentioning", root)) if self._inbox is not None else None
         if found is None:
             return first_look.mentioning(self._contents, root)
-        paths, unreadable = cast("tuple[list[str], dict[str, str]]", found)
+        paths, unreadable, steady = cast("tuple[list[str], dict[str, str], bool]", found)
         self._contents.unreadable.update(unreadable)
+        self._contents.steady &= steady
         return paths
 
     def importers(self) -> first_look.Importers:
@@ -50,7 +51,7 @@ def work_ahead(contents: Contents, roots: Sequence[str], outbox: Outbox) -> None
     """Do for another process what it is going to need, in the order in which it will."""
     mentioning = {root: first_look.mentioning(contents, root) for root in roots}
     for root, paths in mentioning.items():
-        outbox.put(_key("mentioning", root), (paths, contents.unreadable))
+        outbox.put(_key("mentioning", root), (paths, contents.unreadable, contents.steady))
     outbox.put(_key("importers", ""), first_look.importers(contents))
     resolution = Resolution(contents.paths)
     done: set[str] = set()

@@ -146,6 +146,18 @@ def test_what_is_done_ahead_is_what_would_be_done(folder: Path) -> None:
             ]
 
 
+@linux
+@pytest.mark.parametrize("steady", [True, False])
+def test_files_that_changed_while_a_helper_read_them_are_known_to_have(folder: Path, steady: bool) -> None:
+    """Else the result would be kept for files that are not those it is of."""
+    contents = Contents(folder, paths(folder))
+    contents.steady = steady
+    with helper(lambda outbox: work_ahead(contents, ["flashinfer.comm"], outbox)) as inbox:
+        here = Contents(folder, paths(folder))
+        Work(here, given(inbox)).mentioning("flashinfer.comm")
+        assert here.steady is steady
+
+
 def dies(*_: object) -> None:
     os._exit(3)
 
