@@ -11,25 +11,12 @@ import pytest
 
 from driftwatch.errors import InputError
 from driftwatch.snapshot import transport
-from driftwatch.snapshot.artifact_tree import ArtifactTree
 from driftwatch.snapshot.cache import Cache
 from driftwatch.snapshot.index import PackageIndex
 from driftwatch.snapshot.index_settings import IndexSettings
-from driftwatch.snapshot.origin import choose_for_snapshot
 from driftwatch.snapshot.transport import Traffic
+from tests.demo_index import FILES, SDIST, WHEEL, client, tree
 from tests.fake_index import FakeIndex, make_sdist, make_wheel, serving
-
-WHEEL = "demo-1.0-py3-none-any.whl"
-SDIST = "demo-1.0.tar.gz"
-BULK = "".join(f"# {hashlib.sha256(str(n).encode()).hexdigest()}\n" for n in range(6000))
-FILES = {
-    "demo/__init__.py": "def f(): ...\n",
-    "demo/sub/__init__.py": "from demo.sub.a import x\n",
-    "demo/sub/a.py": "x = 1\n",
-    "demo/sub/b.py": "y = 1\n",
-    "demo/kernels/big.cu": BULK,
-    "demo/last.py": "z = 1\n",
-}
 
 
 @pytest.fixture
@@ -41,14 +28,6 @@ def fake() -> Iterator[FakeIndex]:
 @pytest.fixture(autouse=True)
 def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport, "BACKOFF", 0.0)
-
-
-def client(fake: FakeIndex, cache: Path, **settings: object) -> PackageIndex:
-    return PackageIndex(IndexSettings(fake.url, **settings), Cache(cache))  # type: ignore[arg-type]
-
-
-def tree(index: PackageIndex, version: str = "1.0") -> ArtifactTree:
-    return ArtifactTree(choose_for_snapshot(index.project("demo").artifacts(version)), index, "demo")
 
 
 # -- several indexes -------------------------------------------------------------------------------------------------
