@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-
 import libcst as cst
 
 from driftwatch.flow.code import FunctionCode
 from driftwatch.flow.run import Frame, Run
 from driftwatch.flow.state import State
+from driftwatch.flow.syntax import parse_expression, subscript_parts
 from driftwatch.flow.values import (
     Alternative,
     Class,
@@ -51,16 +50,16 @@ def annotated_here(run: Run, node: cst.BaseExpression) -> Value | None:
 
 def _annotation(run: Run, frame: Frame, node: cst.BaseExpression, *, eager: bool = False) -> Value | None:
     if isinstance(node, cst.SimpleString):
-        try:
-            text = ast.literal_eval(node.value)
-            node = cst.parse_expression(text)
-        except (ValueError, SyntaxError, cst.ParserSyntaxError, TypeError):
+        text = node.evaluated_value
+        parsed = parse_expression(text) if isinstance(text, str) else None
+        if parsed is None:
             return None
+        node = parsed
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
         return _either(run, frame, [node.left, node.right], eager)
     if isinstance(node, cst.Subscript):
         name = node.value.attr.value if isinstance(node.value, cst.Attribute) else getattr(node.value, "value", "")
-        parts = [s.slice.value for s in node.slice if isinstance(s.slice, cst.Index)]
+        parts = subscript_parts(node)
         if name in ("Optional", "Annotated", "Final", "ClassVar") and parts:
             inner = _annotation(run, frame, parts[0], eager=eager)
             return _or_none(run, inner) if name == "Optional" else inner

@@ -229,20 +229,18 @@ class Entries:
 
     def _heat(self, code: ClassCode) -> Heat | None:
         """Which methods of a class can matter; None when that was not surveyed."""
-        survey = code.module.survey
-        if survey is None or code.parent is not None:
+        if code.module.survey is None or code.parent is not None:
             return None
-        line = code.tree.offset + 1
-        for piece in survey.pieces:
-            if piece.tree is not None and piece.defines == code.name and piece.first <= line <= piece.last:
-                leads = set(code.module.relevant)
-                order = lineage(code)[0]
-                for base in order[1:]:
-                    leads.update(base.attributes, base.methods)
-                for ref in {ref for each in order for _, ref in each.library_bases}:
-                    leads.update(self._inherited(ref))
-                return heat_of(piece.tree, leads - {code.name}, self._world.target.is_named_by)
-        return None
+        node = code.tree.whole_class(code.name)
+        if node is None:
+            return None
+        leads = set(code.module.relevant)
+        order = lineage(code)[0]
+        for base in order[1:]:
+            leads.update(base.attributes, base.methods)
+        for ref in {ref for each in order for _, ref in each.library_bases}:
+            leads.update(self._inherited(ref))
+        return heat_of(node, leads - {code.name}, self._world.target.is_named_by)
 
     def _inherited(self, base: Ref) -> Iterable[str]:
         """What names a class of the code base takes over from one of the library's, or asks it for."""

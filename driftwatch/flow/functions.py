@@ -360,7 +360,7 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         value = run.eval(node.body)
         return value, run.state
     start = state.reach
-    frame.tree, body = function.tree.body(node)
+    body = function.tree.body(node)
     run.world.entries.activate(function)
     try:
         run.block(body.body)
@@ -394,8 +394,7 @@ def is_generator(function: FunctionCode) -> bool:
         node = function.node
         function.generator = False
         if isinstance(node, cst.FunctionDef):
-            tree, body = function.tree.body(node)
-            function.generator = "yield" in tree.text and _yields(body)
+            function.generator = "yield" in function.tree.text and _yields(function.tree.body(node))
     return function.generator
 
 

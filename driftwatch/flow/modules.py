@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from driftwatch.flow.bodies import parse_class
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.dependencies import COMPLETES
 from driftwatch.flow.files import Files
@@ -100,12 +99,7 @@ class Modules:
         """The syntax of some lines of a module."""
         found = module.trees.get(first)
         if found is None:
-            pieces = module.survey.pieces if module.survey is not None else ()
-            node = next((piece.tree for piece in pieces if piece.first == first and piece.last == last), None)
-            if node is not None:
-                found = parse_class(module.path, module.lines, first, last, node)
-            else:
-                found = parse(module.path, "\n".join(module.lines[first - 1 : last]) + "\n", first - 1)
+            found = parse(module.path, "\n".join(module.lines[first - 1 : last]) + "\n", first - 1)
             module.trees[first] = found
         return found
 

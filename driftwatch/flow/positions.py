@@ -1,221 +1,134 @@
 """Where concrete syntax stands in its file, without generating the code again.
 
 libcst keeps no positions: its provider computes them by generating the whole text, which costs more than parsing did.
-Here the same text is parsed by `ast`, which is fast and knows positions, and nodes of the kinds that are asked for are
-paired in source order. Each pair is checked by name; where anything disagrees, or this Python cannot parse the text,
-the provider is asked instead.
+So they are taken from the nodes of `ast` that the syntax was made of. The provider is asked only of what libcst has
+parsed itself, and of the inside of formatted strings where this Python's `ast` does not tell.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
 
 import libcst as cst
 
-from driftwatch.flow import survey
-from driftwatch.flow.children import walk
-from driftwatch.flow.source import SourceError
+from driftwatch.flow.children import children, walk
+from driftwatch.flow.concrete import NameOf, Origin, Within
 
 Span = tuple[int, int, int, int]
 """First line, column from 0 in characters, last line, column after the end."""
 
+_BEFORE_NAME = re.compile(r"(?:async(?:\s|\\\n)+)?(?:def|class)(?:\s|\\\n)+")
+
 
 class Positions:
-    """The positions of the nodes of one tree, computed when first asked for."""
+    """The positions of the nodes of one tree; without `origins`, those of a tree that libcst has parsed."""
 
-    def __init__(self, module: cst.Module, text: str) -> None:
+    def __init__(self, module: cst.Module, text: str, origins: Mapping[cst.CSTNode, Origin] | None) -> None:
         self._module = module
         self._text = text
-        self._paired: dict[cst.CSTNode, Span] | None = None
-        self._provided: dict[cst.CSTNode, Span] = {}
+        self._origins = origins
+        self._in_strings: dict[ast.JoinedStr, dict[cst.CSTNode, Span]] = {}
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where a node stands in the text."""
-        if self._paired is None:
-            self._paired = _pair(self._module, self._text)
-        found = self._paired.get(node)
+        if self._origins is None:
+            return self._provided[node]
+        origin = self._origins[node]
+        if isinstance(origin, Within):
+            return self._in_string(node, origin)
+        if isinstance(origin, NameOf):
+            return self._name_of(origin.definition)
+        first, last = origin if isinstance(origin, tuple) else (origin, origin)
+        return self._of(first, last)
+
+    @cached_property
+    def _provided(self) -> dict[cst.CSTNode, Span]:
+        return _provide(self._module)
+
+    # -- what `ast` says -------------------------------------------------------------------------------------------
+
+    def _of(self, first: Any, last: Any) -> Span:
+        if isinstance(first, ast.Module):
+            return 1, 0, len(self._lines), 0
+        line, column, end_line, end_column = first.lineno, first.col_offset, last.end_lineno, last.end_col_offset
+        if self._text.isascii():
+            return line, column, end_line, end_column
+        return line, self._in_characters(line, column), end_line, self._in_characters(end_line, end_column)
+
+    def _in_characters(self, line: int, column: int) -> int:
+        """`ast` counts columns in UTF-8 bytes."""
+        return len(self._lines[line - 1].encode()[:column].decode(errors="replace"))
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self._text.split("\n")
+
+    def _name_of(self, node: Any) -> Span:
+        line, column, _, _ = self._of(node, node)
+        rest = "\n".join(self._lines[line - 1 :])
+        found = _BEFORE_NAME.match(rest, column)
+        start = found.end() if found is not None else column
+        line += rest.count("\n", 0, start)
+        column = start - (rest.rfind("\n", 0, start) + 1)
+        return line, column, line, column + len(node.name)
+
+    # -- in formatted strings --------------------------------------------------------------------------------------
+
+    def _in_string(self, node: cst.CSTNode, within: Within) -> Span:
+        """Where a part of a formatted string stands; where the string does, if even libcst does not tell."""
+        found = self._in_strings.get(within.string)
         if found is None:
-            found = self._provide(node)
-        return found
+            found = self._in_strings[within.string] = dict(self._paired(within))
+        return found.get(node) or self._of(within.string, within.string)
 
-    def _provide(self, node: cst.CSTNode) -> Span:
-        if not self._provided:
-            from libcst.metadata import MetadataWrapper, PositionProvider  # noqa: PLC0415 - rarely needed, and large
-
-            resolved = MetadataWrapper(self._module, unsafe_skip_copy=True).resolve(PositionProvider)
-            self._provided = {n: (r.start.line, r.start.column, r.end.line, r.end.column) for n, r in resolved.items()}
-        return self._provided[node]
-
-
-def _pair(module: cst.Module, text: str) -> dict[cst.CSTNode, Span]:
-    try:
-        abstract = _abstract_nodes(ast.parse(text))
-    except (SyntaxError, SourceError, ValueError, RecursionError, MemoryError):
-        return {}
-    concrete: dict[str, list[tuple[cst.CSTNode, str]]] = {kind: [] for kind in _NAMERS}
-    dotted: set[cst.CSTNode] = set()
-    for node in walk(module, skip=(cst.FormattedString, cst.TemplatedString)):
-        kind = PAIRED.get(type(node))
-        if kind is not None and node not in dotted:
-            concrete[kind].extend(_CONCRETE[kind](node))
-        if isinstance(node, (cst.ImportFrom, cst.ImportAlias)):
-            # The dotted name of an import is no expression to `ast`.
-            module_name = node.module if isinstance(node, cst.ImportFrom) else node.name
-            dotted.update(walk(module_name) if module_name is not None else ())
-    columns = _Columns(text)
-    paired: dict[cst.CSTNode, Span] = {}
-    for kind, nodes in concrete.items():
-        spans = sorted(abstract[kind], key=lambda item: (item[0][0], item[0][1], -item[0][2], -item[0][3]))
-        if [name for _, name in nodes] != [name for _, name in spans]:
-            continue
-        for (node, _), (span, _) in zip(nodes, spans, strict=True):
-            paired[node] = columns.in_characters(span)
-    return paired
+    def _paired(self, within: Within) -> Iterator[tuple[cst.CSTNode, Span]]:
+        line, column, end_line, end_column = self._of(within.string, within.string)
+        lines = self._lines[line - 1 : end_line]
+        lines[-1] = lines[-1][:end_column]
+        lines[0] = lines[0][column:]
+        try:
+            # The parentheses keep the lines of the string together.
+            module = cst.parse_module("(" + "\n".join(lines) + ")\n")
+        except cst.ParserSyntaxError:
+            return
+        here, there = list(_meant(within.formatted)), list(_meant(module))
+        if [name for _, name in here] != [name for _, name in there]:
+            return
+        spans = _provide(module)
+        for (node, _), (twin, _) in zip(here, there, strict=True):
+            first, start, last, end = spans[twin]
+            start += column - 1 if first == 1 else 0
+            end += column - 1 if last == 1 else 0
+            yield node, (first + line - 1, start, last + line - 1, end)
 
 
-def _abstract_nodes(tree: ast.AST) -> dict[str, list[tuple[Span, str]]]:
-    found: dict[str, list[tuple[Span, str]]] = {kind: [] for kind in _NAMERS}
-    for node in survey.walk(tree, skip=_FORMATTED):
-        if type(node) in _OF_INTEREST:
-            for kind, span, name in _abstract(node):
-                found[kind].append((span, name))
-    return found
+def _meant(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, tuple[type, str]]]:
+    """What may be looked for in the formatted strings below a node, with what tells one from another."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.FormattedString):
+            for part in current.parts:
+                yield from ((each, (type(each), _name(each))) for each in walk(part) if isinstance(each, _MEANT))
+        else:
+            stack.extend(reversed(list(children(current))))
 
 
-_FORMATTED: tuple[type[ast.AST], ...] = (ast.JoinedStr,) + ((ast.TemplateStr,) if hasattr(ast, "TemplateStr") else ())
+_MEANT = (cst.Call, cst.Attribute, cst.Name, cst.Arg, cst.Subscript, cst.DictElement)
 
 
-class _Columns:
-    """`ast` counts columns in UTF-8 bytes."""
-
-    def __init__(self, text: str) -> None:
-        self._lines = None if text.isascii() else text.split("\n")
-
-    def in_characters(self, span: Span) -> Span:
-        if self._lines is None:
-            return span
-        first, start, last, end = span
-        return first, self._column(first, start), last, self._column(last, end)
-
-    def _column(self, line: int, offset: int) -> int:
-        assert self._lines is not None
-        return len(self._lines[line - 1].encode()[:offset].decode(errors="replace"))
-
-
-# -- what is paired ----------------------------------------------------------------------------------------------------
-
-Named = Iterable[tuple[cst.CSTNode, str]]
-
-
-def _last_name(node: cst.CSTNode) -> str:
+def _name(node: cst.CSTNode) -> str:
     if isinstance(node, cst.Attribute):
         return node.attr.value
     return node.value if isinstance(node, cst.Name) else ""
 
 
-def _call(node: cst.CSTNode) -> Named:
-    assert isinstance(node, cst.Call)
-    yield node, _last_name(node.func)
+def _provide(module: cst.Module) -> dict[cst.CSTNode, Span]:
+    from libcst.metadata import MetadataWrapper, PositionProvider  # noqa: PLC0415 - rarely needed, and large
 
-
-def _attribute(node: cst.CSTNode) -> Named:
-    assert isinstance(node, cst.Attribute)
-    yield node, node.attr.value
-
-
-def _alias(node: cst.CSTNode) -> Named:
-    assert isinstance(node, cst.ImportAlias)
-    yield node, node.evaluated_name
-
-
-def _keyword(node: cst.CSTNode) -> Named:
-    assert isinstance(node, cst.Arg)
-    if node.keyword is not None:
-        yield node, node.keyword.value
-    elif node.star == "**":
-        yield node, ""
-
-
-def _handler(node: cst.CSTNode) -> Named:
-    yield node, ""
-
-
-def _definition(node: cst.CSTNode) -> Named:
-    assert isinstance(node, (cst.FunctionDef, cst.ClassDef))
-    yield node, node.name.value
-
-
-def _element(node: cst.CSTNode) -> Named:
-    yield node, ""
-
-
-def _subscript(node: cst.CSTNode) -> Named:
-    yield node, ""
-
-
-_CONCRETE: dict[str, Callable[[cst.CSTNode], Named]] = {
-    "call": _call,
-    "attribute": _attribute,
-    "alias": _alias,
-    "keyword": _keyword,
-    "handler": _handler,
-    "definition": _definition,
-    "element": _element,
-    "subscript": _subscript,
-}
-_NAMERS = tuple(_CONCRETE)
-PAIRED: dict[type[cst.CSTNode], str] = {
-    cst.Call: "call",
-    cst.Attribute: "attribute",
-    cst.ImportAlias: "alias",
-    cst.Arg: "keyword",
-    cst.ExceptHandler: "handler",
-    cst.ExceptStarHandler: "handler",
-    cst.FunctionDef: "definition",
-    cst.ClassDef: "definition",
-    cst.DictElement: "element",
-    cst.Subscript: "subscript",
-}
-
-
-def _abstract(node: ast.AST) -> Iterator[tuple[str, Span, str]]:
-    if isinstance(node, ast.Call):
-        yield "call", _span(node), _ast_name(node.func)
-    elif isinstance(node, ast.Attribute):
-        yield "attribute", _span(node), node.attr
-    elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        for alias in node.names:
-            if alias.name != "*":
-                yield "alias", _span(alias), alias.name
-    elif isinstance(node, ast.keyword):
-        yield "keyword", _span(node), node.arg or ""
-    elif isinstance(node, ast.ExceptHandler):
-        yield "handler", _span(node), ""
-    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        yield "definition", _span(node), node.name
-    elif isinstance(node, ast.Dict):
-        for key, value in zip(node.keys, node.values, strict=True):
-            if key is not None:
-                start, end = _span(key), _span(value)
-                yield "element", (start[0], start[1], end[2], end[3]), ""
-    elif isinstance(node, ast.Subscript):
-        yield "subscript", _span(node), ""
-
-
-_OF_INTEREST = frozenset(
-    {
-        ast.Call, ast.Attribute, ast.Import, ast.ImportFrom, ast.keyword, ast.ExceptHandler, ast.FunctionDef,
-        ast.AsyncFunctionDef, ast.ClassDef, ast.Dict, ast.Subscript,
-    }
-)  # fmt: skip
-
-
-def _ast_name(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _span(node: ast.alias | ast.expr | ast.keyword | ast.stmt | ast.ExceptHandler) -> Span:
-    return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+    resolved = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
+    return {n: (r.start.line, r.start.column, r.end.line, r.end.column) for n, r in resolved.items()}

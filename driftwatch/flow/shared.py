@@ -193,9 +193,10 @@ def _attribute_is_seen(world: World, code: ClassCode, name: str) -> bool:
     for piece in code.module.survey.pieces:
         if f".{name}" not in piece.changes:
             continue
-        if piece.defines != code.name or piece.tree is None:
+        node = code.tree.whole_class(code.name)
+        if piece.defines != code.name or node is None:
             return False
-        for method in piece.tree.body:
+        for method in node.body:
             change = any(f".{name}" in changed_by(node) for node in ast.walk(method))
             if change and getattr(method, "name", None) not in hot | CONSTRUCTORS:
                 return False

@@ -60,8 +60,6 @@ class Piece:
     last: int
     defines: str | None = None
     is_class: bool = False
-    tree: ast.ClassDef | None = None
-    """What `ast` says of the class, when the piece is one."""
     binds: set[str] = field(default_factory=set)
     mentions: set[str] = field(default_factory=set)
     attributes: set[str] = field(default_factory=set)
@@ -104,13 +102,12 @@ def survey(text: str) -> Survey | None:
         if pieces and pieces[-1].last >= first:
             piece = pieces[-1]
             piece.last = max(piece.last, last)
-            piece.defines, piece.is_class, piece.tree = None, False, None
+            piece.defines, piece.is_class = None, False
         else:
             piece = Piece(first, last)
             pieces.append(piece)
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 piece.defines, piece.is_class = node.name, isinstance(node, ast.ClassDef)
-                piece.tree = node if isinstance(node, ast.ClassDef) else None
         _look(node, piece)
     return Survey(tuple(pieces))
 

@@ -1,17 +1,19 @@
 """Concrete syntax on demand: libcst trees of top-level pieces, and where their nodes stand in the file.
 
-libcst reads the grammar of every supported Python whatever Python runs it, but it is slow; so a file is parsed piece by
-piece and positions, which cost twice a parse, are computed only for the pieces in which something is found.
+What can be parsed by `ast` is, and made into libcst's nodes; libcst's own parser is several times slower. It reads the
+grammar of every supported Python whatever Python runs it, and does so where this one's `ast` cannot.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import libcst as cst
 
+from driftwatch.flow.concrete import Concrete, UnsupportedError
 from driftwatch.flow.positions import Positions, Span
 from driftwatch.flow.source import SourceError
 from driftwatch.flow.uses import Location, Step
@@ -19,28 +21,27 @@ from driftwatch.flow.uses import Location, Step
 
 @dataclass(eq=False)
 class Tree:
-    """The concrete syntax of some consecutive lines of a file. `offset` is the number of lines before them."""
+    """The syntax of some consecutive lines of a file. `offset` is the number of lines before them."""
 
     path: str
     offset: int
     module: cst.Module
     text: str = ""
-    left_out: dict[cst.FunctionDef, tuple[int, str]] = field(default_factory=dict, repr=False)
-    """Methods whose bodies were left out: the number of lines before a class that holds just one, and its text."""
-    _bodies: dict[cst.FunctionDef, Tree] = field(default_factory=dict, repr=False)
+    abstract: ast.Module | None = None
+    """What `ast` says of them; None where only libcst could parse them."""
+    concrete: Concrete | None = field(default=None, repr=False)
     _positions: Positions | None = field(default=None, repr=False)
 
-    def body(self, node: cst.FunctionDef) -> tuple[Tree, cst.BaseSuite]:
-        """The body of a function, and the tree that it is part of."""
-        left_out = self.left_out.get(node)
-        if left_out is None:
-            return self, node.body
-        tree = self._bodies.get(node)
-        if tree is None:
-            offset, text = left_out
-            tree = self._bodies[node] = parse(self.path, text, offset)
-        around = cst.ensure_type(tree.module.body[0], cst.ClassDef)
-        return tree, cst.ensure_type(around.body.body[0], cst.FunctionDef).body
+    def body(self, node: cst.FunctionDef) -> cst.BaseSuite:
+        """The body of a function."""
+        return node.body if self.concrete is None else self.concrete.body(node)
+
+    def whole_class(self, name: str) -> ast.ClassDef | None:
+        """What `ast` says of a class, where these lines hold that class and nothing else."""
+        body = self.abstract.body if self.abstract is not None else ()
+        if len(body) == 1 and isinstance(body[0], ast.ClassDef) and body[0].name == name:
+            return body[0]
+        return None
 
     def location(self, node: cst.CSTNode) -> Location:
         """Where a node stands in the file."""
@@ -57,20 +58,44 @@ class Tree:
 
     def _span(self, node: cst.CSTNode) -> Span:
         if self._positions is None:
-            self._positions = Positions(self.module, self.text)
+            origins = self.concrete.origins if self.concrete is not None else None
+            self._positions = Positions(self.module, self.text, origins)
         return self._positions.span(node)
 
 
 def parse(path: str, text: str, offset: int = 0) -> Tree:
     """The tree of some lines; `SourceError` when no supported Python would take them."""
+    abstract: ast.Module | None = None
     try:
-        return Tree(path, offset, cst.parse_module(text), text)
+        abstract = ast.parse(text)
+        concrete = Concrete()
+        return Tree(path, offset, concrete.module(abstract), text, abstract, concrete)
+    except (SyntaxError, UnsupportedError):
+        return _parsed_by_libcst(path, text, offset, abstract)
+    except (RecursionError, MemoryError):
+        raise SourceError("it is nested too deeply to be parsed", offset + 1) from None
+    except ValueError as error:
+        raise SourceError(f"it cannot be parsed: {error}", offset + 1) from None
+
+
+def _parsed_by_libcst(path: str, text: str, offset: int, abstract: ast.Module | None) -> Tree:
+    """Python that is newer than the one that runs, or none at all."""
+    try:
+        return Tree(path, offset, cst.parse_module(text), text, abstract)
     except cst.ParserSyntaxError as error:
         raise SourceError("it is not valid Python 3", error.raw_line + offset) from None
     except (RecursionError, MemoryError):
         raise SourceError("it is nested too deeply to be parsed", offset + 1) from None
     except (cst.CSTValidationError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise SourceError(f"it cannot be parsed: {type(error).__name__}", offset + 1) from None
+
+
+def parse_expression(text: str) -> cst.BaseExpression | None:
+    """An expression that stands in a string, as annotations may; None where it is none."""
+    try:
+        return cast("cst.BaseExpression", Concrete().expression(ast.parse(text.strip(), mode="eval").body))
+    except (SyntaxError, UnsupportedError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 # -- reading small shapes ----------------------------------------------------------------------------------------------
@@ -96,6 +121,14 @@ def statements(body: cst.BaseSuite | Sequence[cst.CSTNode]) -> Iterator[cst.CSTN
             yield from item.body
         else:
             yield item
+
+
+def subscript_parts(node: cst.Subscript) -> list[cst.BaseExpression]:
+    """What stands between the brackets of a subscript, one by one; slices are left out."""
+    found = [element.slice.value for element in node.slice if isinstance(element.slice, cst.Index)]
+    if len(found) == 1 and isinstance(found[0], cst.Tuple):
+        return [element.value for element in found[0].elements]
+    return found
 
 
 def import_module_name(node: cst.ImportFrom) -> tuple[int, str]:
