@@ -28,6 +28,11 @@ class Dependencies:
         self._open: list[dict[Place, int]] = []
         self._begun: list[int] = []
 
+    @property
+    def moment(self) -> int:
+        """Grows with each change."""
+        return self._clock
+
     def read(self, owner: object, name: str) -> None:
         """A place is read, whether there is something or not."""
         if self._open:

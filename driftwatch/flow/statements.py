@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import libcst as cst
@@ -17,7 +17,7 @@ from driftwatch.flow.matching import execute_match
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Loop, Run, settle
 from driftwatch.flow.state import Entry, State, join_states
-from driftwatch.flow.values import const, unknown
+from driftwatch.flow.values import Value, const, unknown
 from driftwatch.releases import EMPTY
 
 LOOP_ROUNDS = 2
@@ -92,16 +92,39 @@ def _for(run: Run, node: cst.For) -> None:
     run.frame.loops.append(loop)
     parts = turns_over(run, iterable)
     if parts is not None and run.bears(len(parts)):
-        for i in run.rounds(len(parts)):
-            _round(run, node, loop, parts[i])
+        _go_through(run, node, loop, parts)
     else:
         for _ in run.rounds(_turns(run)):
-            reach = run.state.reach
+            before, moment, reach = run.state, run.world.dependencies.moment, run.state.reach
             _round(run, node, loop, Entry(reach, EMPTY, unknown(reach)))
+            if moment == run.world.dependencies.moment and _is_as_before(run, before, node.target):
+                break
     run.frame.loops.pop()
     if node.orelse is not None:
         run.block(node.orelse.body.body)
     settle(run, [run.state, *loop.breaks])
+
+
+def _go_through(run: Run, node: cst.For, loop: Loop, parts: Sequence[Entry]) -> None:
+    """Execute the body once for each part; where it asks for none of them, until a turn changes nothing any more."""
+    alike = not _asks_for_part(run, node) if len(parts) > 1 else False
+    idle = EMPTY
+    for i in run.rounds(len(parts)):
+        part = parts[i]
+        if idle and part.releases <= idle:
+            if part is parts[-1] or not run.state.reach <= parts[-1].certain:
+                _round(run, node, loop, part, follow=False)
+            continue
+        before, moment = run.state, run.world.dependencies.moment
+        _round(run, node, loop, part)
+        if alike and moment == run.world.dependencies.moment and _is_as_before(run, before, node.target):
+            idle |= part.releases
+
+
+def _asks_for_part(run: Run, node: cst.For) -> bool:
+    """Whether the body of a loop looks at what it goes through, or may."""
+    mentioned = run.frame.tree.names_below(node.body)
+    return mentioned is None or not mentioned.isdisjoint(run.frame.tree.names_below(node.target) or ())
 
 
 def _turns(run: Run) -> int:
@@ -109,7 +132,24 @@ def _turns(run: Run) -> int:
     return LOOP_ROUNDS if run.bears(LOOP_ROUNDS * 8) else 1
 
 
-def _round(run: Run, node: cst.For, loop: Loop, part: Entry) -> None:
+def _is_as_before(run: Run, before: State, target: cst.CSTNode | None = None) -> bool:
+    """Whether a turn of a loop has left all that the next one sees as it was, but for what that one assigns first."""
+    after = run.state
+    if after.reach != before.reach or not before.heap.items() <= after.heap.items():
+        return False
+    if after.vars == before.vars:
+        return True
+    assigned = run.frame.tree.names_below(target) if target is not None else None
+    if not assigned:
+        return False
+    return _others(after, assigned) == _others(before, assigned)
+
+
+def _others(state: State, names: Collection[str]) -> dict[str, Value]:
+    return {path: value for path, value in state.vars.items() if path.partition(".")[0] not in names}
+
+
+def _round(run: Run, node: cst.For, loop: Loop, part: Entry, *, follow: bool = True) -> None:
     before = run.state
     here = part.releases & before.reach
     if not here:
@@ -117,7 +157,8 @@ def _round(run: Run, node: cst.For, loop: Loop, part: Entry) -> None:
     skips = before.fork(before.reach - (part.certain & here))
     run.state = before.fork(here)
     assign(run, node.target, part.value.within(here))
-    run.block(node.body.body)
+    if follow:
+        run.block(node.body.body)
     settle(run, [skips, run.state, *loop.continues])
     loop.continues.clear()
 
@@ -129,12 +170,15 @@ def _while(run: Run, node: cst.While) -> None:
     for _ in run.rounds(_turns(run)):
         if not run.state.reach:
             continue
+        before, moment = run.state.fork(), run.world.dependencies.moment
         holds, fails = run.branch(node.test)
         leaves = join_states(leaves, fails)
         run.state = holds
         run.block(node.body.body)
         settle(run, [run.state, *loop.continues])
         loop.continues.clear()
+        if moment == run.world.dependencies.moment and _is_as_before(run, before):
+            break
     endless = isinstance(node.test, cst.Name) and node.test.value == "True"
     run.frame.loops.pop()
     settle(run, [leaves] if endless else [leaves, run.state])

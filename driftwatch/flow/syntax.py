@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import libcst as cst
 
+from driftwatch.flow.children import walk
 from driftwatch.flow.concrete import Concrete, UnsupportedError
 from driftwatch.flow.positions import Positions, Span
 from driftwatch.flow.source import SourceError
@@ -31,6 +32,7 @@ class Tree:
     """What `ast` says of them; None where only libcst could parse them."""
     concrete: Concrete | None = field(default=None, repr=False)
     _positions: Positions | None = field(default=None, repr=False)
+    _names: dict[cst.CSTNode, frozenset[str] | None] = field(default_factory=dict, repr=False)
 
     def body(self, node: cst.FunctionDef) -> cst.BaseSuite:
         """The body of a function."""
@@ -42,6 +44,15 @@ class Tree:
         if len(body) == 1 and isinstance(body[0], ast.ClassDef) and body[0].name == name:
             return body[0]
         return None
+
+    def names_below(self, node: cst.CSTNode) -> frozenset[str] | None:
+        """Every name that is written below a node; None where functions are defined there."""
+        if node not in self._names:
+            nodes = list(walk(node))
+            defines = any(isinstance(each, (cst.FunctionDef, cst.ClassDef)) for each in nodes)
+            names = frozenset(each.value for each in nodes if type(each) is cst.Name)
+            self._names[node] = None if defines else names
+        return self._names[node]
 
     def location(self, node: cst.CSTNode) -> Location:
         """Where a node stands in the file."""
@@ -104,10 +115,11 @@ def parse_expression(text: str) -> cst.BaseExpression | None:
 def dotted_name(node: cst.BaseExpression | None) -> str | None:
     """``a.b.c`` of a chain of names; None for anything else."""
     parts: list[str] = []
-    while isinstance(node, cst.Attribute):
+    # To ask a libcst class whether something is of it is slow, where it is not.
+    while type(node) is cst.Attribute:
         parts.append(node.attr.value)
         node = node.value
-    if not isinstance(node, cst.Name):
+    if type(node) is not cst.Name:
         return None
     parts.append(node.value)
     return ".".join(reversed(parts))

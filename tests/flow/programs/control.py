@@ -49,6 +49,133 @@ CONTROL = (
         runs=False,
     ),
     marked(
+        "what_one_turn_leaves_a_later_one_sees",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            options = {}
+            for _ in range(4):
+                comm.fuse(x, 1, **options)  #! DW101 early 0.1.0 raises
+                options["early"] = True
+
+
+        def run_of_a_variable(x):
+            later = None
+            options = {}
+            for _ in range(4):
+                comm.fuse(x, 1, **options)  #! DW101 early 0.1.0 raises
+                if later is not None:
+                    options = {"early": later}
+                later = True
+        """,
+    ),
+    marked(
+        "what_one_turn_leaves_in_a_variable_of_the_module",
+        """
+        import lib.comm as comm
+
+        gather = None
+
+
+        def note():
+            global gather
+            gather = comm.gather  #! DW201 gather 0.1.0 raises
+
+
+        def run(x):
+            for _ in range(3):
+                if gather is not None:
+                    gather(x, 1)  #! DW102 axis 0.10.0 raises
+                note()
+        """,
+    ),
+    marked(
+        "what_one_turn_leaves_in_an_attribute",
+        """
+        import lib.comm as comm
+
+
+        class Fusion:
+            def __init__(self):
+                self.options = {}
+
+            def reduce(self, x):
+                comm.fuse(x, 1, **self.options)  #! DW101 early 0.1.0 raises
+                self.options = {"early": True}
+
+
+        def run(x):
+            fusion = Fusion()
+            for _ in range(3):
+                fusion.reduce(x)
+        """,
+    ),
+    marked(
+        "a_turn_that_changes_nothing",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            for _ in range(20):
+                for _ in range(20):
+                    for _ in range(20):
+                        comm.fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises
+
+
+        def run_to_the_last(x):
+            for name in ("output", "bias", "early"):
+                comm.fuse(x, 1)
+            return comm.fuse(x, 1, **{name: 2})  #! DW101 early 0.1.0 raises
+
+        """,
+    ),
+    marked(
+        "a_break_where_it_is_there",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            found = None
+            for _ in range(3):
+                if hasattr(comm, "gather"):
+                    found = comm.gather
+                    break
+            if found is not None:
+                return found(x, axis=0)
+            return comm.legacy(x)
+        """,
+    ),
+    marked(
+        "while_nothing_changes",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            turns = 0
+            while turns < 5:
+                comm.fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises
+                turns += 1
+
+
+        def use(queue, x):
+            while not queue.empty():
+                comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+
+
+        def use_later(queue, x):
+            options = {}
+            while not queue.empty():
+                comm.fuse(x, 1, **options)  #! DW101 early 0.1.0 raises
+                options["early"] = True
+        """,
+        runs=False,
+    ),
+    marked(
         "break_and_else",
         """
         import lib.comm as comm
