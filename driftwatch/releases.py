@@ -39,15 +39,15 @@ class ReleaseSet:
 
     def __and__(self, other: ReleaseSet) -> ReleaseSet:
         mask = self.mask & other.mask
-        return self if mask == self.mask else ReleaseSet(mask)
+        return self if mask == self.mask else _set_of(mask)
 
     def __or__(self, other: ReleaseSet) -> ReleaseSet:
         mask = self.mask | other.mask
-        return self if mask == self.mask else ReleaseSet(mask)
+        return self if mask == self.mask else _set_of(mask)
 
     def __sub__(self, other: ReleaseSet) -> ReleaseSet:
         mask = self.mask & ~other.mask
-        return self if mask == self.mask else ReleaseSet(mask)
+        return self if mask == self.mask else _set_of(mask)
 
     def __le__(self, other: ReleaseSet) -> bool:
         return not self.mask & ~other.mask
@@ -80,6 +80,17 @@ class ReleaseSet:
 
 
 EMPTY = ReleaseSet(0)
+
+
+class _Sets(dict[int, ReleaseSet]):
+    """The sets that came out of an operation: there are few, and to make one takes longer than to find it."""
+
+    def __missing__(self, mask: int) -> ReleaseSet:
+        made = self[mask] = ReleaseSet(mask)
+        return made
+
+
+_set_of = _Sets({0: EMPTY}).__getitem__
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,8 @@ from driftwatch.flow.values import (
 
 def evaluate_call(run: Run, node: cst.Call) -> Value:
     """The value of a call expression."""
-    if isinstance(node.func, cst.Name) and node.func.value == "super" and run.frame.owner is not None:
+    # To ask a libcst class whether something is of it is slow, where it is not.
+    if type(node.func) is cst.Name and node.func.value == "super" and run.frame.owner is not None:
         for argument in node.args:
             run.eval(argument.value)
         return Value(((run.state.reach, SuperOf(run.frame.owner)),))
@@ -63,20 +64,31 @@ def _of_library(atom: Atom) -> bool:
 def read_arguments(run: Run, node: cst.Call) -> Arguments:
     """Evaluate the arguments of a call in order."""
     positional, keywords = ListContent(), DictContent()
+    plain: list[Entry] = []
+    named: dict[str, Entry] = {}
     for arg in node.args:
         # Only what is called says whether a function passed on can still be followed.
         value = run.eval(arg.value, callee=True)
         reach = run.state.reach
         if arg.star == "*":
-            positional = spread_into(run, positional, value)
+            positional = spread_into(run, _extended(positional, plain), value)
+            plain = []
         elif arg.star == "**":
-            keywords = merge_value(run, keywords, value)
+            keywords = merge_value(run, _updated(keywords, named), value)
+            named = {}
         elif arg.keyword is not None:
-            name = arg.keyword.value
-            keywords = replace(keywords, entries={**keywords.entries, name: Entry(reach, reach, value)})
+            named[arg.keyword.value] = Entry(reach, reach, value)
         else:
-            positional = replace(positional, elements=(*positional.elements, Entry(reach, reach, value)))
-    return Arguments(positional, keywords)
+            plain.append(Entry(reach, reach, value))
+    return Arguments(_extended(positional, plain), _updated(keywords, named))
+
+
+def _extended(content: ListContent, more: list[Entry]) -> ListContent:
+    return replace(content, elements=(*content.elements, *more)) if more else content
+
+
+def _updated(content: DictContent, more: dict[str, Entry]) -> DictContent:
+    return replace(content, entries={**content.entries, **more}) if more else content
 
 
 def apply_value(run: Run, func: Value, arguments: Arguments, node: cst.CSTNode) -> Value:

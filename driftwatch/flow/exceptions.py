@@ -77,7 +77,8 @@ class Try:
 
     def may_raise(self, kind: str, state: State) -> None:
         """Something runs here that may raise: `ANYTHING`, `FOREIGN` or an exception of this name."""
-        joined = join_states(self.maybe.get(kind), state.fork())
+        known = self.maybe.get(kind)
+        joined = join_states(known, state) if known is not None and known.reach else state.fork()
         if joined is not None:
             self.maybe[kind] = joined
 

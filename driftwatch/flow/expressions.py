@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any, cast
 
 import libcst as cst
@@ -70,20 +72,25 @@ _LITERAL_NAMES = {"None": None, "True": True, "False": False}
 
 
 def _number(run: Run, node: cst.Integer | cst.Float) -> Value:
+    reach = run.state.reach
+    return Value(((reach, _literal(node.value) or UNKNOWN),)) if reach else NOTHING
+
+
+@cache
+def _literal(text: str) -> Const | None:
+    """What a literal stands for; asked for each time it is met, as often as loops and callers lead to it."""
     try:
-        return const(node.evaluated_value, run.state.reach)
+        return Const(ast.literal_eval(text))
     except (ValueError, SyntaxError):
-        return unknown(run.state.reach)
+        return None
 
 
 def _string(run: Run, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
     if isinstance(node, cst.ConcatenatedString):
         left, right = evaluate(run, node.left), evaluate(run, node.right)
         return pairwise(run, "Add", left, right)
-    try:
-        return const(node.evaluated_value, run.state.reach)
-    except (ValueError, SyntaxError):
-        return Value(((run.state.reach, Opaque("text")),))
+    reach = run.state.reach
+    return Value(((reach, _literal(node.value) or Opaque("text")),)) if reach else NOTHING
 
 
 def _formatted(run: Run, node: cst.FormattedString) -> Value:

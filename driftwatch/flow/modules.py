@@ -50,6 +50,8 @@ class Modules:
         self.outdated: set[ModuleCode] = set()
         self._asked: set[tuple[ModuleCode, str]] = set()
         self._selections: dict[ModuleCode, Selection] = {}
+        self._nothing: dict[ModuleCode, Selection] = {}
+        """What is selected of a module for as long as it does not matter."""
 
     def find(self, name: str, importer: ModuleCode, level: int = 0) -> ModuleCode | None:
         """The file an import means; None when it is none of the code base's."""
@@ -106,7 +108,10 @@ class Modules:
     def _selection(self, module: ModuleCode) -> Selection:
         found = self._selections.get(module)
         if found is None and not self.files.matters(module):
-            return nothing_of(module)
+            nothing = self._nothing.get(module)
+            if nothing is None:
+                nothing = self._nothing[module] = nothing_of(module)
+            return nothing
         if found is None:
             found = select(module, self._world.history.module, self._world.history.distribution, self.files)
             self._selections[module] = found

@@ -147,7 +147,7 @@ class Run:
     def block(self, body: Iterable[cst.CSTNode]) -> None:
         """Execute statements in order, for as long as there is a release in which they are reached."""
         for statement in body:
-            if not self.state.reach:
+            if not self.state.reach.mask:
                 return
             self.semantics.execute(self, statement)
 
@@ -308,7 +308,7 @@ def escape(value: Value) -> None:
 
 def as_alternatives(value: Value, reach: ReleaseSet) -> list[tuple[ReleaseSet, Atom]]:
     """A value's alternatives within some releases."""
-    return [(where & reach, atom) for where, atom in value.alternatives if not where.isdisjoint(reach)]
+    return [(where & reach, atom) for where, atom in value.alternatives if where.mask & reach.mask]
 
 
 def lists_of(run: Run, atom: Atom) -> ListContent | None:

@@ -181,6 +181,19 @@ def join_states(first: State | None, second: State | None) -> State | None:
     if second is None or not second.reach:
         return first
     reach = first.reach | second.reach
+    # Most of what two ways hold is the very same, which dicts find out faster than a loop does.
+    variables = dict(first.vars) if first.vars == second.vars else _join_variables(first, second)
+    heap = dict(first.heap)
+    if first.heap != second.heap:
+        for number, content in second.heap.items():
+            mine = heap.get(number)
+            if mine is content:
+                continue
+            heap[number] = content if mine is None else _join_content(mine, first.reach, content, second.reach)
+    return State(reach, variables, heap)
+
+
+def _join_variables(first: State, second: State) -> dict[str, Value]:
     merged: dict[str, Value] = {}
     for key, here in first.vars.items():
         there = second.vars.get(key)
@@ -193,14 +206,7 @@ def join_states(first: State | None, second: State | None) -> State | None:
     for key, there in second.vars.items():
         if key not in first.vars and "." not in key:
             merged[key] = there.within(second.reach)
-    heap = dict(first.heap)
-    for number, content in second.heap.items():
-        mine = heap.get(number)
-        if mine is None or mine is content:
-            heap[number] = content
-        else:
-            heap[number] = _join_content(mine, first.reach, content, second.reach)
-    return State(reach, merged, heap)
+    return merged
 
 
 def _join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseSet) -> Content:

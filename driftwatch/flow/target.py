@@ -21,6 +21,7 @@ class Target:
         self._root = history.module
         self._top = history.module.partition(".")[0]
         self._distribution = _normal(history.distribution)
+        self._refused: dict[object, ReleaseSet] = {}
 
     def is_above(self, module: str) -> bool:
         """Whether a module is a package above the library's public root."""
@@ -54,10 +55,21 @@ class Target:
 
     def refuses(self, use: CallUse) -> ReleaseSet:
         """The releases in which a call cannot be bound."""
-        refused = EMPTY
-        for part in parts(use, self.history):
-            if not part.bound.fits:
-                refused |= part.releases
+        # One place is met again and again: by every caller, in every turn of a loop.
+        key = (
+            use.callee,
+            use.releases,
+            tuple([(each.releases, each.certain) for each in use.positional]),
+            tuple([(each.name, each.releases, each.certain) for each in use.keywords]),
+            (use.unknown_positional, use.unknown_keywords, use.method, use.exact, use.unbound),
+        )
+        refused = self._refused.get(key)
+        if refused is None:
+            refused = EMPTY
+            for part in parts(use, self.history):
+                if not part.bound.fits:
+                    refused |= part.releases
+            self._refused[key] = refused
         return refused
 
     def public_names(self, module: str) -> Iterator[str]:

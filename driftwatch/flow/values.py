@@ -238,9 +238,13 @@ class Value:
 
     def within(self, releases: ReleaseSet) -> Value:
         """The value in those releases alone."""
-        if all(where <= releases for where, _ in self.alternatives):
+        outside = ~releases.mask
+        for where, _ in self.alternatives:
+            if where.mask & outside:
+                break
+        else:
             return self
-        return Value(tuple((where & releases, a) for where, a in self.alternatives if not where.isdisjoint(releases)))
+        return Value(tuple([(where & releases, a) for where, a in self.alternatives if where.mask & releases.mask]))
 
     def where(self, test: Callable[[Atom], bool]) -> ReleaseSet:
         """The releases in which it may be an atom that passes the test."""
@@ -256,7 +260,10 @@ class Value:
 
     def defined(self) -> ReleaseSet:
         """The releases in which there is a value at all."""
-        return self.where(lambda atom: True)
+        found = EMPTY
+        for where, _ in self.alternatives:
+            found |= where
+        return found
 
     def single(self) -> Atom | None:
         """Its one atom, when it has but one whatever the release."""
@@ -270,10 +277,10 @@ def value_of(alternatives: Iterable[Alternative]) -> Value:
     """A value of these alternatives; equal atoms are joined and empty ones dropped."""
     merged: dict[Atom, ReleaseSet] = {}
     for where, atom in alternatives:
-        if where:
+        if where.mask:
             before = merged.get(atom)
             merged[atom] = where if before is None else before | where
-    return Value(tuple((where, atom) for atom, where in merged.items()))
+    return Value(tuple([(where, atom) for atom, where in merged.items()]))
 
 
 def join(first: Value, second: Value) -> Value:
