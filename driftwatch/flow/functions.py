@@ -18,6 +18,7 @@ from driftwatch.flow.shared import keep_content
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, State, join_states
 from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.syntax import dotted_name
+from driftwatch.flow.uses import Outcome
 from driftwatch.flow.values import (
     Atom,
     Class,
@@ -231,6 +232,8 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
     """Call a function of the code base."""
     function = callee.code
     function.called = True
+    if _is_started(run, function, arguments, node):
+        return unknown_call(run, arguments, node)
     followed = run.world.entries.times_active(function)
     if followed and not (followed == 1 and arguments.constants):
         return unknown_call(run, arguments, node)
@@ -250,6 +253,14 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
     return enter(run, function, callee.bound, arguments, node)
 
 
+def _is_started(run: Run, function: FunctionCode, arguments: Arguments, node: cst.CSTNode) -> bool:
+    """Whether a program is started by a call of what is analysed by itself, with nobody round it to tell otherwise."""
+    frame = run.frame
+    if not frame.is_script or frame.function is not None or frame.tries or function.is_private or arguments:
+        return False
+    return run.discarded is node and function.closure is None and function.owner is None and not carried(run)
+
+
 def _must_enter(run: Run, callee: Function, arguments: Arguments) -> bool:
     function = callee.code
     if function.module.executing or function.closure is not None or isinstance(function.node, cst.Lambda):
@@ -264,11 +275,18 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments) -> bool:
         return True
     if summary.uses_library and (_records(run.frame, function) or carried(run)):
         return True
+    if summary.uses_library and not run.frame.muted and _is_hidden(run):
+        return True
     if summary.forwards and arguments:
         return True
     if summary.asks_constants and summary.uses_library and passes_constants(arguments):
         return True
     return summary.asks_parameters and is_interesting(run, arguments)
+
+
+def _is_hidden(run: Run) -> bool:
+    """Whether nobody would notice here what a drift raises in a function that is called."""
+    return any(run.catch(exception).outcome is Outcome.SILENT for exception in ("TypeError", "AttributeError"))
 
 
 def _ask_for(frame: Frame, asks_parameters: bool, asks_constants: bool, arguments: Arguments) -> None:

@@ -15,7 +15,17 @@ import libcst as cst
 from driftwatch.flow.replaced import replacement
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import DictContent, Entry, ListContent
-from driftwatch.flow.uses import IMPORT_ERRORS, Argument, CallUse, Catch, Constant, ImportUse, NameUse, Outcome
+from driftwatch.flow.uses import (
+    IMPORT_ERRORS,
+    Argument,
+    CallUse,
+    Catch,
+    Constant,
+    ImportUse,
+    Location,
+    NameUse,
+    Outcome,
+)
 from driftwatch.flow.uses import Unknown as UnknownArgument
 from driftwatch.flow.values import (
     NOTHING,
@@ -224,7 +234,7 @@ def _use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTN
     if not above and not name.startswith("__"):
         owner, instance, exact = _owner(atom)
         location = run.location(node)
-        if run.frame.records or not (run.frame.muted or run.recorder.knows(location, name)):
+        if run.frame.records or _tells_more(run, location, name, catch):
             use = NameUse(
                 run.history.distribution, location, where, catch, run.frame.way_in(), owner, name, instance, exact
             )
@@ -258,7 +268,7 @@ def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CS
     catch = run.catch("ImportError" if name is not None else "ModuleNotFoundError")
     stack = run.frame.stack()
     checks_only = bool(stack) and stack[-1].checks_only
-    if run.target.is_inside(module) and run.frame.records:
+    if run.target.is_inside(module) and (run.frame.records or _tells_more(run, run.location(node), name or "", catch)):
         run.recorder.add(
             ImportUse(
                 run.history.distribution,
@@ -319,10 +329,14 @@ def use_call(
         star = "**" if keywords.open & reach else "*"
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
     foreign = any(a.location is not None for a in (*use.positional, *use.keywords))
-    known = run.recorder.knows(use.location, str(ref))
-    if run.frame.records or (not run.frame.muted and (foreign or not known)):
+    if run.frame.records or (not run.frame.muted and foreign) or _tells_more(run, use.location, str(ref), catch):
         run.recorder.add(use)
     return use, _result(run, callee, ref, reach, use)
+
+
+def _tells_more(run: Run, location: Location, what: str, catch: Catch) -> bool:
+    """Whether a use tells more than the same one of the function by itself: there is none, or a caller hides it."""
+    return not run.frame.muted and (catch.outcome is Outcome.SILENT or not run.recorder.knows(location, what))
 
 
 def _passed_through(run: Run, node: cst.CSTNode, ref: Ref) -> None:

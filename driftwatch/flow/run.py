@@ -133,6 +133,8 @@ class Run:
         """The expression of a ``with`` whose value is about to be entered."""
         self.taken_apart: tuple[cst.CSTNode, int] | None = None
         """The expression whose value is about to be taken apart, and into how many."""
+        self.discarded: cst.CSTNode | None = None
+        """The expression whose value nobody is going to look at."""
 
     # -- evaluation ------------------------------------------------------------------------------------------------
 

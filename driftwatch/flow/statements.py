@@ -36,6 +36,7 @@ def _simple_line(run: Run, node: cst.SimpleStatementLine) -> None:
 
 
 def _expression(run: Run, node: cst.Expr) -> None:
+    run.discarded = node.value
     run.eval(node.value)
 
 

@@ -248,4 +248,98 @@ OUTCOMES = (
                 raise
         """,
     ),
+    marked(
+        "a_caller_hides_what_a_public_function_raises",
+        """
+        import lib.comm as comm
+
+
+        def reduce(x):
+            return comm.fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises; DW101 early 0.1.0 silent@11
+
+
+        def run(x):
+            try:
+                return reduce(x)
+            except Exception:
+                return None
+        """,
+    ),
+    marked(
+        "one_of_its_callers_does",
+        """
+        import lib.comm as comm
+
+
+        def gather(x):
+            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises; DW201 gather 0.1.0 silent@15
+
+
+        def run_openly(x):
+            return gather(x)
+
+
+        def run(x):
+            try:
+                return gather(x)
+            except Exception:
+                return None
+        """,
+        runs=False,
+    ),
+    marked(
+        "a_caller_of_its_caller_does",
+        """
+        import lib.comm as comm
+
+
+        def reduce(x):
+            return comm.fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises; DW101 early 0.1.0 silent@16
+
+
+        def times(function, x):
+            for _ in range(5):
+                function(x)
+
+
+        def run(x):
+            try:
+                times(reduce, x)
+            except Exception:
+                pass
+        """,
+    ),
+    marked(
+        "a_caller_hides_an_import",
+        """
+        def load():
+            from lib.comm import gather  #! DW201 gather 0.1.0 raises; DW201 gather 0.1.0 silent@9
+            return gather
+
+
+        def run(x):
+            try:
+                return load()(x, axis=0)
+            except Exception:
+                return None
+        """,
+    ),
+    marked(
+        "a_caller_expects_it",
+        """
+        import lib.comm as comm
+
+
+        def reduce(x):
+            return comm.fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises
+
+
+        def run(x):
+            try:
+                return reduce(x)
+            except TypeError:
+                return comm.fuse(x, 1)
+        """,
+        runs=False,
+    ),
 )
