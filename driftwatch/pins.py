@@ -85,9 +85,9 @@ def installations(
     reader = _Reader(start, frozenset(ordered))
     projects: list[list[Pin]] = []
     others: list[list[Pin]] = []
-    for place in _folders(_project(start), exclude, exclude_from.resolve() if exclude_from else None):
-        projects += reader.projects(place)
-        others += reader.files(place)
+    for place, names_in in _folders(_project(start), exclude, exclude_from.resolve() if exclude_from else None):
+        projects += reader.projects(place, names_in)
+        others += reader.files(place, names_in)
     own = _agreed(projects, ordered[0]) or _agreed(others, ordered[0])
     result: dict[Installation, None] = {}
     for pins in projects:
@@ -116,25 +116,36 @@ def _project(folder: Path) -> Path:
     return folder
 
 
-def _folders(top: Path, exclude: Sequence[str], exclude_from: Path | None) -> Iterator[Path]:
-    """A folder and those not far below it, but for those of tools and of other people's code."""
+def _folders(top: Path, exclude: Sequence[str], exclude_from: Path | None) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """A folder and those not far below it, but for those of tools and of other people's code; with what is in each."""
     pending = [(top, 0)]
     while pending:
         folder, depth = pending.pop()
-        yield folder
+        # Listing a folder once is many times faster than to ask for one file after the other.
+        names, below = _listed(folder)
+        if depth and "pyvenv.cfg" in names:
+            continue
+        yield folder, names
         if depth == _DEEPEST:
             continue
-        try:
-            below = sorted(p for p in folder.iterdir() if p.is_dir() and not p.is_symlink())
-        except OSError:
-            continue
-        for path in reversed(below):
-            home = exclude_from if exclude_from is not None and path.is_relative_to(exclude_from) else top
-            relative = path.relative_to(home).as_posix()
-            if path.name in SKIPPED or path.suffix in (".dist-info", ".egg-info") or (path / "pyvenv.cfg").exists():
+        for name in reversed(below):
+            if name in SKIPPED or name.endswith((".dist-info", ".egg-info")):
                 continue
-            if not any(path_matches(relative, pattern) for pattern in exclude):
-                pending.append((path, depth + 1))
+            path = folder / name
+            home = exclude_from if exclude_from is not None and path.is_relative_to(exclude_from) else top
+            if exclude and any(path_matches(path.relative_to(home).as_posix(), pattern) for pattern in exclude):
+                continue
+            pending.append((path, depth + 1))
+
+
+def _listed(folder: Path) -> tuple[tuple[str, ...], list[str]]:
+    """The names of all that is in a folder, and of the folders among it that are no links, in order."""
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
+    except OSError:
+        return (), []
+    return tuple(name for name, _ in found), [name for name, is_folder in found if is_folder]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,17 +155,18 @@ class _Reader:
     start: Path
     names: frozenset[str]
 
-    def projects(self, folder: Path) -> Iterator[list[Pin]]:
+    def projects(self, folder: Path, names: Sequence[str]) -> Iterator[list[Pin]]:
         """The pins of each project that a folder declares; for each, the first kind of file that has any speaks."""
-        pins = list(self._pyproject(folder / "pyproject.toml"))
+        pins = list(self._pyproject(folder / "pyproject.toml")) if "pyproject.toml" in names else []
         if pins:
             yield pins
             return
         told: set[str] = set()
-        candidates = [folder / "PKG-INFO", folder / "METADATA"]
-        candidates += sorted(folder.glob("*.dist-info/METADATA")) + sorted(folder.glob("*.egg-info/PKG-INFO"))
-        for path in candidates:
-            name, pins = self._metadata(path)
+        candidates = [name for name in ("PKG-INFO", "METADATA") if name in names]
+        candidates += [f"{name}/METADATA" for name in names if name.endswith(".dist-info")]
+        candidates += [f"{name}/PKG-INFO" for name in names if name.endswith(".egg-info")]
+        for candidate in candidates:
+            name, pins = self._metadata(folder / candidate)
             if pins and name not in told:
                 told.add(name)
                 yield pins
@@ -196,13 +208,9 @@ class _Reader:
                 pins.append(pin)
         return name, pins
 
-    def files(self, folder: Path) -> Iterator[list[Pin]]:
+    def files(self, folder: Path, names: Sequence[str]) -> Iterator[list[Pin]]:
         """The pins of each requirements file, with what it includes, and of each stage of a Dockerfile."""
         above = "/".join(folder.parts[-2:])
-        try:
-            names = sorted(path.name for path in folder.iterdir())
-        except OSError:
-            return
         for name in names:
             # Of nearly all files the name is enough.
             dockerfile = _DOCKERFILE.fullmatch(name) is not None

@@ -83,7 +83,7 @@ def _numbers(use: CallUse, context: Context) -> Iterator[Verdict]:
             continue
         for index, by_name, parameter, annotation in _annotated(use, part):
             argument = use.keywords[index] if by_name else use.positional[index]
-            enum = enum_in(context.history, use.callee.module, annotation, here)
+            enum = context.once(enum_in, use.callee.module, annotation, here)
             for where, value in argument.values:
                 if enum is None or not isinstance(value, int) or isinstance(value, bool):
                     continue

@@ -12,6 +12,7 @@ from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.scope import in_scope
 from driftwatch.rules.wording import did_you_mean, needs
 from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model import Ref
 
 _HEADING = Heading("DW203", "missing-member", Severity.ERROR)
 
@@ -20,7 +21,7 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
     history = context.history
     if not isinstance(use, NameUse) or not use.owner.qualname or not in_scope(history, use.owner.module):
         return
-    possible = _may_have(history, use, history.timeline.all)
+    possible = context.once(_may_have, use.owner, use.name, use.instance, use.exact)
     if use.name.startswith("_") and not possible:
         return
     missing = (use.releases & history.present(use.owner)) - possible
@@ -41,11 +42,11 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
     )
 
 
-def _may_have(history: History, use: NameUse, releases: ReleaseSet) -> ReleaseSet:
+def _may_have(history: History, owner: Ref, name: str, instance: bool, exact: bool) -> ReleaseSet:
     """Where the class, or one an instance may be of, has the member, or nobody can tell."""
     result = EMPTY
-    for cls, here in candidates(history, use.owner, releases, exact=use.exact or not use.instance):
-        found = look_up(history, cls, use.name, here, instance=use.instance)
+    for cls, here in candidates(history, owner, history.timeline.all, exact=exact or not instance):
+        found = look_up(history, cls, name, here, instance=instance)
         result |= found.present | found.unknown
     return result
 

@@ -6,8 +6,9 @@ looks at source text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
 
 from driftwatch.binding.calls import Part, parts
 from driftwatch.findings import Severity, Verdict
@@ -16,6 +17,8 @@ from driftwatch.pins import Installation
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.advisories import Knowledge
 from driftwatch.snapshot.history import History
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -31,12 +34,20 @@ class Context:
     companions: tuple[str, ...] = ()
     _last: tuple[CallUse, tuple[Part, ...]] | None = field(default=None, repr=False)
     _told: set[object] = field(default_factory=set, repr=False)
+    _known: dict[object, Any] = field(default_factory=dict, repr=False)
 
     def parts(self, use: CallUse) -> tuple[Part, ...]:
         """The call in every release, worked out once for all the rules about calls."""
         if self._last is None or self._last[0] is not use:
             self._last = (use, parts(use, self.history))
         return self._last[1]
+
+    def once(self, find: Callable[..., T], *about: Hashable) -> T:
+        """What a function finds in the history about these, worked out once however many uses ask for it."""
+        key = (find, about)
+        if key not in self._known:
+            self._known[key] = find(self.history, *about)
+        return cast("T", self._known[key])
 
     def first_time(self, what: object) -> bool:
         """Whether this has not been asked before: for what is worth telling once, and holds of several uses."""
