@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass
 
 from driftwatch.flow.uses import Location
 
@@ -64,57 +63,75 @@ class Passages:
 
     def _outline(self, path: str, lines: Sequence[str]) -> _Outline:
         if path not in self._outlines:
-            self._outlines[path] = _outline("\n".join(lines))
+            self._outlines[path] = _Outline("\n".join(lines))
         return self._outlines[path]
 
 
-@dataclass(frozen=True, slots=True)
 class _Outline:
     """The logical lines of a file: where each begins, and the definition it is in."""
 
-    starts: list[int] = field(default_factory=list)
-    scopes: list[str] = field(default_factory=list)
+    def __init__(self, text: str) -> None:
+        self._text = text
+        breaks = [(0, 1), *_ends(text)]
+        self._offsets = [offset for offset, _ in breaks]
+        self._numbers = [number for _, number in breaks]
 
     def scope(self, line: int) -> str:
-        index = bisect_right(self.starts, line) - 1
-        return self.scopes[index] if index >= 0 else ""
-
-    def last_line(self, line: int) -> int:
-        index = bisect_right(self.starts, line)
-        return self.starts[index] - 1 if index < len(self.starts) else 1 << 60
-
-
-def _outline(text: str) -> _Outline:
-    outline = _Outline()
-    round_here: list[tuple[int, str]] = []
-    decorators = 0
-    for line, indent, rest in _logical_lines(text):
-        while round_here and round_here[-1][0] >= indent:
-            round_here.pop()
+        """The definitions round a line, the innermost last."""
+        index = self._index(line)
+        while index >= 0 and not self._says(index):
+            index -= 1
+        if index < 0:
+            return ""
+        names: list[str] = []
+        indent, rest = self._line(self._decorated(index))
         definition = _DEFINITION.match(rest)
         if definition:
-            round_here.append((indent, definition[1]))
-        scope = ".".join(name for _, name in round_here)
-        outline.starts.append(line)
-        outline.scopes.append(scope)
-        if rest.startswith("@"):
-            decorators += 1
-        else:
-            if definition and decorators:
-                outline.scopes[-1 - decorators : -1] = [scope] * decorators
-            decorators = 0
-    return outline
+            names.append(definition[1])
+        while indent and index > 0:
+            index -= 1
+            if not self._says(index):
+                continue
+            outer, rest = self._line(index)
+            if outer < indent:
+                indent = outer
+                definition = _DEFINITION.match(rest)
+                if definition:
+                    names.append(definition[1])
+        return ".".join(reversed(names))
 
+    def last_line(self, line: int) -> int:
+        """The last line before the next logical line that says something."""
+        index = bisect_right(self._numbers, line)
+        while index < len(self._numbers) and not self._says(index):
+            index += 1
+        return self._numbers[index] - 1 if index < len(self._numbers) else 1 << 60
 
-def _logical_lines(text: str) -> Iterator[tuple[int, int, str]]:
-    """Each logical line that says something: its number, its indentation, and how it begins."""
-    breaks = [(0, 1), *_ends(text)]
-    for (start, line), (end, _) in pairwise([*breaks, (len(text), 0)]):
-        # A logical line never begins with one of several lines' worth of anything: its first line tells.
-        first = text[start:end].split("\n", 1)[0]
+    def _index(self, line: int) -> int:
+        return bisect_right(self._numbers, line) - 1
+
+    def _decorated(self, index: int) -> int:
+        """The definition that a decorator stands above; anything else is itself."""
+        following = index
+        while following < len(self._offsets):
+            if self._says(following) and not self._line(following)[1].startswith("@"):
+                break
+            following += 1
+        if following == index or following == len(self._offsets):
+            return index
+        return following if _DEFINITION.match(self._line(following)[1]) else index
+
+    def _says(self, index: int) -> bool:
+        rest = self._line(index)[1]
+        return bool(rest) and not rest.startswith("#")
+
+    def _line(self, index: int) -> tuple[int, str]:
+        """The indentation of a logical line, and how it begins: its first line tells."""
+        start = self._offsets[index]
+        end = self._text.find("\n", start)
+        first = self._text[start : end if end >= 0 else len(self._text)]
         rest = first.lstrip(" \t\f")
-        if rest and not rest.startswith("#"):
-            yield line, len(first[: len(first) - len(rest)].expandtabs(8)), rest
+        return len(first[: len(first) - len(rest)].expandtabs(8)), rest
 
 
 def _ends(text: str) -> Iterator[tuple[int, int]]:
