@@ -54,6 +54,11 @@ class ModuleCode:
         return text.split("\n"), survey
 
     @property
+    def is_read(self) -> bool:
+        """Whether the file has been read and surveyed."""
+        return "_content" in vars(self)
+
+    @property
     def lines(self) -> list[str]:
         """The lines of the file."""
         return self._content[0]

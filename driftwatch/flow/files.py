@@ -13,7 +13,7 @@ from functools import cached_property
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.contents import Contents
 from driftwatch.flow.first_look import Importers, import_patterns, imported_words
-from driftwatch.flow.outline import definitions, heads
+from driftwatch.flow.outline import Definition, definition, definitions, heads
 from driftwatch.flow.resolution import Resolution, stem_of, tail_of
 from driftwatch.flow.source import SourceError, decode
 from driftwatch.flow.survey import Import, Survey
@@ -152,6 +152,11 @@ class Files:
         """The text of each top-level definition of this name, or more than that; the file is not parsed for it."""
         data = self.read(module.path)
         return definitions(data, name) if data is not None else iter(())
+
+    def definition(self, module: ModuleCode, name: str) -> Definition | None:
+        """The one top-level definition of this name, as far as that can be told without parsing the file."""
+        data = self.read(module.path)
+        return definition(data, name) if data is not None else None
 
     def may_import(self, module: ModuleCode, name: str) -> bool:
         """Whether a file seems to have an import of this name; it is not parsed for it."""

@@ -13,6 +13,7 @@ from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.dependencies import COMPLETES
 from driftwatch.flow.files import Files
 from driftwatch.flow.interpreter import new_run
+from driftwatch.flow.outline import Definition
 from driftwatch.flow.relevance import Selection, nothing_of, select
 from driftwatch.flow.run import Frame
 from driftwatch.flow.shared import open_variables
@@ -151,17 +152,28 @@ class Modules:
         if not knows and not any(map(_BUILDS_ARGUMENTS_BYTES.search, self.files.definitions(atom.code, atom.name))):
             # The file need not be parsed to know this.
             return False
-        piece = self._selection(atom.code).skipped_definitions.get(atom.name)
-        if piece is None or (piece.is_class and piece.last - piece.first >= SHORT):
+        found = self._passed_over(atom.code, atom.name)
+        if found is None or (found.is_class and found.lines >= SHORT):
             return False
-        text = "\n".join(atom.code.lines[piece.first - 1 : piece.last])
-        if _BUILDS_ARGUMENTS.search(text) or self._top in text:
+        if _BUILDS_ARGUMENTS.search(found.text) or self._top in found.text:
             return True
-        if piece.is_class:
+        if found.is_class:
             # A record may hold what was found out of the library.
-            return knows and any(word in text for word in ("NamedTuple", "dataclass"))
+            return knows and any(word in found.text for word in ("NamedTuple", "dataclass"))
         # A short function may call one that asks for the library's version.
-        return knows and piece.last - piece.first < SHORT
+        return knows and found.lines < SHORT
+
+    def _passed_over(self, module: ModuleCode, name: str) -> Definition | None:
+        """A definition that is not looked at, as it is written."""
+        if not module.is_read and not self.files.matters(module):
+            # Of a large file that does not matter, one function is parsed many times faster.
+            found = self.files.definition(module, name)
+            if found is not None:
+                return found
+        piece = self._selection(module).skipped_definitions.get(name)
+        if piece is None:
+            return None
+        return Definition("\n".join(module.lines[piece.first - 1 : piece.last]), piece.is_class)
 
     def look_at(self, atom: Lazy) -> Value | None:
         """Look at a definition that had not been looked at."""

@@ -35,6 +35,9 @@ def look_up(run: Run, name: str) -> Value:
 def _bound(run: Run, value: Value) -> Value:
     """A variable's value where it has one; where it has none, reading it is a NameError and nothing follows."""
     reach = run.state.reach
+    alternatives = value.alternatives
+    if len(alternatives) == 1 and alternatives[0][0].mask == reach.mask:
+        return value
     value = value.within(reach)
     gap = reach - value.defined()
     if gap:

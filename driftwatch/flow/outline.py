@@ -7,8 +7,10 @@ a word.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 _MARGIN = re.compile(rb"^[^\s#)\]}]", re.MULTILINE)
 """A line that stands at the margin begins a statement, but within a bracket or a longer string."""
@@ -23,6 +25,37 @@ def definitions(data: bytes, name: str) -> Iterator[bytes]:
     """The text of each top-level function or class of this name."""
     for start, end in heads(data, name):
         yield data[_first(data, start) : _end(data, end)]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function or class, from its first decorator to its last line."""
+
+    text: str
+    is_class: bool
+
+    @property
+    def lines(self) -> int:
+        """How many lines it has after the first."""
+        return self.text.count("\n")
+
+
+def definition(data: bytes, name: str) -> Definition | None:
+    """The one top-level function or class of this name; None where more than its own text is needed to tell."""
+    found = list(definitions(data, name))
+    if len(found) != 1:
+        return None
+    try:
+        text = found[0].decode().replace("\r\n", "\n").replace("\r", "\n")
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            lines = text.split("\n")[first - 1 : node.end_lineno]
+            return Definition("\n".join(lines), isinstance(node, ast.ClassDef))
+    return None
 
 
 def heads(data: bytes, name: str) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import driftwatch
-from driftwatch.flow.outline import definitions
+from driftwatch.flow.outline import definition, definitions
 
 ROOT = Path(driftwatch.__file__).parent
 
@@ -48,6 +48,30 @@ def check(text: str) -> None:
         found = list(definitions(data, name))
         for part in wanted:
             assert any(part.encode() in each for each in found), f"{part!r} is not in {found!r}"
+
+
+@pytest.mark.parametrize("text", AWKWARD.values(), ids=AWKWARD)
+def test_one_definition_is_what_is_written_or_is_not_told(text: str) -> None:
+    plain = text.replace("\r\n", "\n")
+    for name, wanted in parts(plain).items():
+        found = definition(text.encode(), name)
+        assert found is None or [found.text] == wanted
+        assert found is not None or len(wanted) > 1
+    assert definition(text.encode(), "unheard") is None
+
+
+def test_one_definition_of_each_name_in_this_package() -> None:
+    told = 0
+    for path in ROOT.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for name, wanted in parts(text).items():
+            found = definition(text.encode(), name)
+            if found is not None:
+                told += 1
+                assert [found.text] == wanted
+                assert found.lines == wanted[0].count("\n")
+                assert found.is_class == (f"class {name}" in found.text.replace("\n", " "))
+    assert told > 1000
 
 
 @pytest.mark.parametrize("text", AWKWARD.values(), ids=AWKWARD)
