@@ -7,7 +7,7 @@ module of which nothing is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from driftwatch.flow.code import ModuleCode
@@ -56,21 +56,35 @@ class Files:
         data = self.read(module.path)
         return data is not None and word.encode() in data
 
-    def importing(self, wanted: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
-        """For modules by last name, the files that seem to import one of the names from it, or the module itself."""
-        found: dict[str, list[str]] = {}
-        for tail, names in wanted.items():
-            seem = found[tail] = []
-            if names:
-                statements = import_patterns(tail, names)
-                encoded = [name.encode() for name in names]
-                for path in self._imported.get(tail.encode("utf-8", "surrogateescape"), ()):
-                    data = self.read(path)
-                    if data is None or not any(name in data for name in encoded):
-                        continue
-                    if any(statement.search(data) for statement in statements):
-                        seem.append(path)
+    def importing(self, module: ModuleCode, names: Collection[str]) -> list[str]:
+        """The files that seem to import one of the names from a module, or the module itself."""
+        if not names:
+            return []
+        found: list[str] = []
+        statements = import_patterns(tail_of(module.path), names)
+        encoded = [name.encode() for name in names]
+        for path in self._may_import(module.path):
+            data = self.read(path)
+            if data is not None and any(name in data for name in encoded):
+                if any(statement.search(data) for statement in statements):
+                    found.append(path)
         return found
+
+    def _may_import(self, path: str) -> list[str]:
+        """The files whose imports hold all the words that it takes to mean this module from where they are."""
+        *above, tail = stem_of(path).split("/")
+        kept: list[str] = []
+        rest = self._with_import_of(tail)
+        while above and self._resolution.is_package("/".join(above)):
+            folder = "/".join(above) + "/"
+            kept += [other for other in rest if other.startswith(folder)]
+            # From outside of it, a package cannot be passed over.
+            named = set(self._with_import_of(above.pop()))
+            rest = [other for other in rest if other in named and not other.startswith(folder)]
+        return sorted([*kept, *rest])
+
+    def _with_import_of(self, word: str) -> Sequence[str]:
+        return self._imported.get(word.encode("utf-8", "surrogateescape"), ())
 
     @cached_property
     def _imported(self) -> Importers:
@@ -78,12 +92,11 @@ class Files:
 
     def changed_elsewhere(self, module: ModuleCode, names: Collection[str]) -> set[str]:
         """The containers among a module's variables that another file changes, as far as names tell."""
-        tail = tail_of(module.path)
         found: set[str] = set()
         anyone = "|".join(map(re.escape, names)).encode()
         # A file is surveyed only where what it does with one of the names looks like a change.
         change = re.compile(rb"\b(?:" + anyone + rb")\b\s*(?:\[|\.\s*\w+\s*\(|[|+]?=(?!=)|as\b)")
-        for path in self.importing({tail: names})[tail]:
+        for path in self.importing(module, names):
             data = self.read(path) if path != module.path else None
             other = self.readable(path) if data is not None and change.search(data) else None
             if other is not None and other.survey is not None:

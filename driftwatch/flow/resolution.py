@@ -36,6 +36,10 @@ class Resolution:
             self._resolved[key] = self._find(name, importer, level)
         return self._resolved[key]
 
+    def is_package(self, folder: str) -> bool:
+        """Whether a folder is a package that says so."""
+        return f"{folder}/__init__.py" in self._paths
+
     def _find(self, name: str, importer: str, level: int) -> str | None:
         if level:
             folder = PurePosixPath(importer).parent

@@ -102,21 +102,17 @@ class LibrarySearch:
     def _importers(self, searched: set[tuple[str, str]]) -> list[str]:
         """Files not analysed yet that import a telling name from an analysed one."""
         found: dict[str, None] = {}
-        sources: list[tuple[str, ModuleCode, set[str]]] = []
-        wanted: dict[str, set[str]] = {}
+        sources: list[tuple[ModuleCode, set[str]]] = []
         for path in sorted(self.analysed):
             module = self.files.module(path)
             if module is None:
                 continue
-            tail = module.name.rpartition(".")[2]
             names = {n for n in self._exports_of(module) if (path, n) not in searched}
             searched.update((path, n) for n in names)
             if names:
-                sources.append((tail, module, names))
-                wanted.setdefault(tail, set()).update(names)
-        candidates = self.files.importing(wanted)
-        for tail, module, names in sources:
-            for candidate in candidates[tail]:
+                sources.append((module, names))
+        for module, names in sources:
+            for candidate in self.files.importing(module, names):
                 new = candidate not in self.analysed and candidate not in found
                 if new and self._imports(candidate, module, names):
                     found[candidate] = None

@@ -121,6 +121,63 @@ def test_importers_of_what_tells_nothing_of_the_library_are_not_looked_at(tmp_pa
     assert looked_at(tmp_path, files) == {"direct.py"}
 
 
+LAYOUT = (
+    "pkg/__init__.py",
+    "pkg/util.py",
+    "pkg/near.py",
+    "pkg/layers/__init__.py",
+    "pkg/layers/util.py",
+    "pkg/layers/near.py",
+    "pkg/layers/deep/__init__.py",
+    "pkg/layers/deep/far.py",
+    "pkg/other/__init__.py",
+    "pkg/other/far.py",
+    "tests/util.py",
+    "tests/test_it.py",
+    "tests/deep/test_that.py",
+    "script.py",
+)
+IMPORTS = (
+    "from util import f\n", "import util\nutil.f()\n", "from pkg.util import f\n", "from pkg import util\nutil.f\n",
+    "import pkg.layers.util as u\nu.f\n", "from pkg.layers.util import (g,\n  f)\n", "from layers.util import f\n",
+    "from .util import f\n", "from . import util\nutil.f\n", "from ..util import f\n", "from .. import util\nutil.f\n",
+    "from ...util import f\n", "from ..layers.util import f\n", "from ..layers import util\nutil.f\n",
+    "from .layers.util import f\n", "from ...layers.util import *\nf\n", "from tests.util import f\n",
+)  # fmt: skip
+
+
+def test_whoever_may_import_a_name_is_found(tmp_path: Path) -> None:
+    """Of all forms of import in all places, those that mean a file are among those that seem to."""
+    meant = 0
+    for text in IMPORTS:
+        contents = Contents(tmp_path, write(tmp_path, dict.fromkeys(LAYOUT, f"def f(): pass\n{text}")))
+        files = Files(contents)
+        for path in LAYOUT:
+            module = files.module(path)
+            assert module is not None
+            seem = files.importing(module, {"f"})
+            for importer in LAYOUT:
+                other = files.readable(importer)
+                assert other is not None
+                assert other.survey is not None
+                items = [item for piece in other.survey.pieces for item in piece.imports]
+                names = [item.module for item in items if item.module.rpartition(".")[2] == "util"]
+                names += [f"{item.module}.{item.name}".strip(".") for item in items if item.name == "util"]
+                if any(files.resolve_path(name, other, items[0].level) == path for name in names):
+                    meant += 1
+                    assert importer in seem, (text, importer, path)
+    assert meant > 60
+
+
+def test_of_a_common_name_only_those_that_can_mean_it_are_read(tmp_path: Path) -> None:
+    texts = dict.fromkeys(LAYOUT, "from tests.util import f\n") | {"pkg/other/far.py": "from ..layers.util import f\n"}
+    files = Files(Contents(tmp_path, write(tmp_path, texts)))
+    module = files.module("pkg/layers/util.py")
+    assert module is not None
+    inside = [path for path in LAYOUT if path.startswith("pkg/layers/")]
+    assert files.importing(module, {"f"}) == sorted([*inside, "pkg/other/far.py"])
+
+
 @pytest.mark.parametrize(
     "text",
     [
