@@ -58,6 +58,13 @@ class Handler:
     expects: bool = False
     name: str | None = None
     entries: list[State] = field(default_factory=list)
+    _raised: dict[str, str | None] = field(default_factory=dict)
+
+    def raises(self, exception: str) -> str | None:
+        """What it raises on every way through it when it has taken this exception."""
+        if exception not in self._raised:
+            self._raised[exception] = raised_by(self.body, exception, self.name)
+        return self._raised[exception]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -133,7 +140,7 @@ def judge(exception: str, tries: Sequence[Try]) -> Catch:
         for handler in attempt.handlers:
             if not catches(handler, exception):
                 continue
-            again = raised_by(handler.body, exception, handler.name)
+            again = handler.raises(exception)
             if again is not None:
                 exception = again
                 break

@@ -13,7 +13,7 @@ from functools import cached_property
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.contents import Contents
 from driftwatch.flow.first_look import Importers, import_patterns, imported_words
-from driftwatch.flow.outline import Definition, definition, definitions, heads
+from driftwatch.flow.outline import Definition, definition, definitions, heads, is_long_class
 from driftwatch.flow.resolution import Resolution, stem_of, tail_of
 from driftwatch.flow.source import SourceError, decode
 from driftwatch.flow.survey import Import, Survey
@@ -170,6 +170,11 @@ class Files:
         """The one top-level definition of this name, as far as that can be told without parsing the file."""
         data = self.read(module.path)
         return definition(data, name) if data is not None else None
+
+    def is_long_class(self, module: ModuleCode, name: str, lines: int) -> bool:
+        """Whether a name is that of a class of more lines; the file is not parsed for it."""
+        data = self.read(module.path)
+        return data is not None and is_long_class(data, name, lines)
 
     def may_import(self, module: ModuleCode, name: str) -> bool:
         """Whether a file seems to have an import of this name; it is not parsed for it."""

@@ -152,6 +152,8 @@ class Modules:
         if not knows and not any(map(_BUILDS_ARGUMENTS_BYTES.search, self.files.definitions(atom.code, atom.name))):
             # The file need not be parsed to know this.
             return False
+        if self.files.is_long_class(atom.code, atom.name, SHORT):
+            return False
         found = self._passed_over(atom.code, atom.name)
         if found is None or (found.is_class and found.lines >= SHORT):
             return False

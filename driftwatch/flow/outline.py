@@ -15,6 +15,8 @@ from dataclasses import dataclass
 _MARGIN = re.compile(rb"^[^\s#)\]}]", re.MULTILINE)
 """A line that stands at the margin begins a statement, but within a bracket or a longer string."""
 
+_INDENTED = re.compile(rb"^[ \t]+[^\s#]", re.MULTILINE)
+
 _BEFORE_NAME = re.compile(rb"(?:async[ \t]+def|def|class)[ \t]+")
 _WORD_GOES_ON = re.compile(rb"[\w\x80-\xff]")
 
@@ -56,6 +58,22 @@ def definition(data: bytes, name: str) -> Definition | None:
             lines = text.split("\n")[first - 1 : node.end_lineno]
             return Definition("\n".join(lines), isinstance(node, ast.ClassDef))
     return None
+
+
+def is_long_class(data: bytes, name: str, lines: int) -> bool:
+    """Whether the one top-level definition of this name is a class that goes on for more lines, as its layout shows."""
+    places = list(heads(data, name))
+    if len(places) != 1 or not data.startswith(b"class", places[0][0]):
+        return False
+    start = places[0][0]
+    for _ in range(lines + 1):
+        start = data.find(b"\n", start) + 1
+        if not start:
+            return False
+    # What is indented belongs to it, as long as no statement has begun at the margin.
+    margin = _MARGIN.search(data, places[0][1])
+    inside = _INDENTED.search(data, start)
+    return inside is not None and (margin is None or inside.start() < margin.start())
 
 
 def heads(data: bytes, name: str) -> Iterator[tuple[int, int]]:

@@ -62,6 +62,10 @@ class History:
         return {}
 
     @cached_property
+    def _presence(self) -> dict[Ref, ReleaseSet]:
+        return {}
+
+    @cached_property
     def _subclasses(self) -> dict[Ref, tuple[Ref, ...]]:
         below: dict[Ref, dict[Ref, None]] = {}
         for ref in self.classes() if self.classes is not None else self.epochs:
@@ -79,10 +83,10 @@ class History:
 
     def present(self, ref: Ref) -> ReleaseSet:
         """The releases that have exactly this reference."""
-        releases = EMPTY
-        for epoch in self.of(ref):
-            releases |= epoch.releases
-        return releases
+        known = self._presence.get(ref)
+        if known is None:
+            known = self._presence[ref] = union([epoch.releases for epoch in self.of(ref)])
+        return known
 
     def modules(self) -> Iterator[str]:
         """Import paths of every public module any release ever had."""

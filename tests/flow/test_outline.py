@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import driftwatch
-from driftwatch.flow.outline import definition, definitions
+from driftwatch.flow.outline import definition, definitions, is_long_class
 
 ROOT = Path(driftwatch.__file__).parent
 
@@ -72,6 +72,33 @@ def test_one_definition_of_each_name_in_this_package() -> None:
                 assert found.lines == wanted[0].count("\n")
                 assert found.is_class == (f"class {name}" in found.text.replace("\n", " "))
     assert told > 1000
+
+
+def test_a_class_is_called_long_only_if_it_is() -> None:
+    long = 0
+    for path in ROOT.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for name, (wanted, *others) in parts(text).items():
+            body = wanted[wanted.index(f" {name}") :]
+            is_long = not others and f"class {name}" in wanted and body.count("\n") > 20
+            assert is_long_class(text.encode(), name, 20) == is_long, f"{path}: {name}"
+            long += is_long
+    assert long > 30
+
+
+@pytest.mark.parametrize(
+    ("rest", "expected"),
+    [
+        ("    a = 1\n" * 3, True),
+        ("    a = 1\n" * 2, False),
+        ("    a = 1\n    # aside\n    # aside\n", False),
+        ("    a = 1\n\n\n\nb = 2\ndef f():\n    return 1\n", False),
+        ('    """\ntext\n    """\n    a = 1\n', False),
+        ("    a = 1\n\n# at the margin\n    b = 2\n", True),
+    ],
+)
+def test_how_long_a_class_is(rest: str, expected: bool) -> None:
+    assert is_long_class(f"x = 1\nclass Wanted:\n{rest}".encode(), "Wanted", 2) == expected
 
 
 @pytest.mark.parametrize("text", AWKWARD.values(), ids=AWKWARD)
