@@ -12,8 +12,8 @@ from functools import cached_property
 
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.contents import Contents
-from driftwatch.flow.first_look import Importers, import_patterns, imported_words
-from driftwatch.flow.outline import Definition, definition, definitions, heads, is_long_class
+from driftwatch.flow.first_look import Importers, import_patterns
+from driftwatch.flow.outline import Definition, definition, definitions, heads, imports, is_long_class
 from driftwatch.flow.resolution import Resolution, stem_of, tail_of
 from driftwatch.flow.source import SourceError, decode
 from driftwatch.flow.survey import Import, Survey
@@ -176,11 +176,16 @@ class Files:
         data = self.read(module.path)
         return data is not None and is_long_class(data, name, lines)
 
-    def may_import(self, module: ModuleCode, name: str) -> bool:
-        """Whether a file seems to have an import of this name; it is not parsed for it."""
+    def imports_of(self, module: ModuleCode, name: str) -> Iterable[Import]:
+        """The imports of a file that bind a name."""
         data = self.read(module.path)
-        encoded = name.encode("utf-8", "surrogateescape")
-        return data is not None and encoded in data and encoded in imported_words(data)
+        if data is None or name.encode("utf-8", "surrogateescape") not in data:
+            return ()
+        found = None if module.is_read else imports(data, name)
+        if found is not None:
+            return found
+        pieces = module.survey.pieces if module.survey is not None else ()
+        return (item for piece in pieces for item in piece.imports if item.bound == name)
 
     def failed(self, module: ModuleCode, error: SourceError) -> None:
         """A module turned out not to be parseable."""

@@ -97,15 +97,34 @@ _WORD = re.compile(rb"[\w\x80-\xff]+")
 
 def _imports(data: bytes) -> bytes:
     """The lines of a file that hold the word, with what they open in brackets: all import statements, and some more."""
-    lines: list[bytes] = []
-    at = data.find(b"import")
+    return b"\n".join([data[start:end] for start, end in import_lines(data)])
+
+
+def import_lines(data: bytes) -> list[tuple[int, int]]:
+    """Where these lines begin and end."""
+    found: list[tuple[int, int]] = []
+    find, find_last = data.find, data.rfind
+    at = find(b"import")
     while at >= 0:
-        start = data.rfind(b"\n", 0, at) + 1
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        if data.find(b"(", at, end) >= 0:
-            closed = data.find(b")", at)
-            end = max(end, len(data) if closed < 0 else closed)
-        lines.append(data[start:end])
-        at = data.find(b"import", end)
-    return b"\n".join(lines)
+        end = find(b"\n", at)
+        if end < 0:
+            end = len(data)
+        elif data[end - 1] in _MAY_CONTINUE:
+            end = _continued(data, end)
+        if find(b"(", at, end) >= 0:
+            closed = find(b")", at)
+            end = max(end, len(data) if closed < 0 else closed + 1)
+        found.append((find_last(b"\n", 0, at) + 1, end))
+        at = find(b"import", end)
+    return found
+
+
+_MAY_CONTINUE = b"\\\r"
+
+
+def _continued(data: bytes, end: int) -> int:
+    """The end of a line, and of those that it is continued on."""
+    while end < len(data) and data.endswith((b"\\", b"\\\r"), 0, end):
+        following = data.find(b"\n", end + 1)
+        end = len(data) if following < 0 else following
+    return end

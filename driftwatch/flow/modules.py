@@ -227,17 +227,15 @@ class Modules:
         defines = self.files.defines(module, name)
         if defines is not None:
             return Value(((where, Lazy(module, name)),)) if defines else unknown(where)
-        survey = module.survey if self.files.may_import(module, name) else None
-        for piece in survey.pieces if survey is not None else ():
-            for item in piece.imports:
-                if item.bound == name and item.name is not None and not item.module.startswith("__"):
-                    source = self.find(item.module, module, item.level)
-                    if source is not None and source is not module and not module.executing:
-                        module.executing = True
-                        try:
-                            return self.attribute(source, item.name, where)
-                        finally:
-                            module.executing = False
+        for item in self.files.imports_of(module, name):
+            if item.name is not None and not item.module.startswith("__"):
+                source = self.find(item.module, module, item.level)
+                if source is not None and source is not module and not module.executing:
+                    module.executing = True
+                    try:
+                        return self.attribute(source, item.name, where)
+                    finally:
+                        module.executing = False
         if self.files.holds(module, self._top):
             # It may be the library's version, or a flag that was made from it.
             lazy = self.unexecuted_name(module, name)

@@ -12,6 +12,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from driftwatch.flow.first_look import import_lines
+from driftwatch.flow.survey import Import, imported_by
+
 _MARGIN = re.compile(rb"^[^\s#)\]}]", re.MULTILINE)
 """A line that stands at the margin begins a statement, but within a bracket or a longer string."""
 
@@ -74,6 +77,25 @@ def is_long_class(data: bytes, name: str, lines: int) -> bool:
     margin = _MARGIN.search(data, places[0][1])
     inside = _INDENTED.search(data, start)
     return inside is not None and (margin is None or inside.start() < margin.start())
+
+
+def imports(data: bytes, name: str) -> list[Import] | None:
+    """The imports that bind a name, wherever they stand; None where the file has to be parsed to tell."""
+    word = name.encode("utf-8", "surrogateescape")
+    found: list[Import] = []
+    for start, end in import_lines(data):
+        if data.find(word, start, end) < 0:
+            continue
+        if _in_a_string(data[:start]):
+            return None
+        try:
+            tree = ast.parse(data[start:end].decode().replace("\r", "").strip())
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                found += [item for item in imported_by(node) if item.bound == name]
+    return found
 
 
 def heads(data: bytes, name: str) -> Iterator[tuple[int, int]]:

@@ -212,16 +212,10 @@ def _note_other(child: ast.AST, piece: Piece) -> None:
     binds = piece.binds
     if isinstance(child, ast.Subscript):
         _note_written(child, piece)
-    elif isinstance(child, ast.Import):
-        for alias in child.names:
-            bound = alias.asname or alias.name.partition(".")[0]
-            binds.add(bound)
-            piece.imports.append(Import(alias.name, None, bound))
-    elif isinstance(child, ast.ImportFrom):
-        for alias in child.names:
-            bound = alias.asname or alias.name
-            binds.add(bound)
-            piece.imports.append(Import(child.module or "", alias.name, bound, child.level))
+    elif isinstance(child, (ast.Import, ast.ImportFrom)):
+        for item in imported_by(child):
+            binds.add(item.bound)
+            piece.imports.append(item)
     elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         binds.add(child.name)
     elif isinstance(child, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
@@ -232,6 +226,15 @@ def _note_other(child: ast.AST, piece: Piece) -> None:
         binds.update(child.names)
         piece.writes.update(child.names)
         piece.globals.update(child.names)
+
+
+def imported_by(node: ast.Import | ast.ImportFrom) -> Iterator[Import]:
+    """The names that an import statement binds."""
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            yield Import(alias.name, None, alias.asname or alias.name.partition(".")[0])
+        else:
+            yield Import(node.module or "", alias.name, alias.asname or alias.name, node.level)
 
 
 def changed_by(node: ast.AST) -> tuple[str, ...]:

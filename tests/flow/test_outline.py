@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import sysconfig
 from pathlib import Path
 
 import pytest
 
 import driftwatch
-from driftwatch.flow.outline import definition, definitions, is_long_class
+from driftwatch.flow.outline import definition, definitions, imports, is_long_class
+from driftwatch.flow.survey import survey
 
 ROOT = Path(driftwatch.__file__).parent
 
@@ -72,6 +74,48 @@ def test_one_definition_of_each_name_in_this_package() -> None:
                 assert found.lines == wanted[0].count("\n")
                 assert found.is_class == (f"class {name}" in found.text.replace("\n", " "))
     assert told > 1000
+
+
+def surveyed(text: str) -> dict[str, list[object]]:
+    found: dict[str, list[object]] = {}
+    whole = survey(text)
+    assert whole is not None
+    for piece in whole.pieces:
+        for item in piece.imports:
+            found.setdefault(item.bound, []).append(item)
+    return found
+
+
+def test_imports_of_a_name_are_those_of_the_whole_file() -> None:
+    told = 0
+    library = Path(sysconfig.get_path("stdlib"))
+    for path in [*ROOT.rglob("*.py"), *library.glob("*.py"), *library.glob("asyncio/*.py")]:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        for name, wanted in surveyed(text).items():
+            found = imports(text.encode(), name)
+            if found is not None:
+                told += 1
+                assert sorted(map(repr, found)) == sorted(map(repr, wanted)), f"{path}: {name}"
+    assert told > 2000
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("from a import (\n    b,\n    c as d,  # why\n)\n", True),
+        ("def f():\n    from .a import b as d\n", True),
+        ("import a.b, d\n", True),
+        ("from a import b, \\\n    d\n", True),
+        ("try: from a import d\nexcept ImportError: pass\n", False),
+        ('"""\nfrom a import d\n"""\n', False),
+        ("x = 'from a import d'\n# from a import d\n", True),
+        ("from a import *\nd = important\n", True),
+    ],
+)
+def test_imports_in_all_forms(text: str, known: bool) -> None:
+    found = imports(text.encode(), "d")
+    assert (found is not None) == known
+    assert found is None or found == surveyed(text).get("d", [])
 
 
 def test_a_class_is_called_long_only_if_it_is() -> None:
