@@ -87,6 +87,9 @@ _STRING = _maker(cst.SimpleString, "value")
 _FORMATTED = _maker(cst.FormattedString, "parts")
 _FORMATTED_TEXT = _maker(cst.FormattedStringText, "value")
 _FORMATTED_EXPRESSION = _maker(cst.FormattedStringExpression, "expression", "conversion", "format_spec")
+_TEMPLATED = _maker(cst.TemplatedString, "parts")
+_TEMPLATED_TEXT = _maker(cst.TemplatedStringText, "value")
+_TEMPLATED_EXPRESSION = _maker(cst.TemplatedStringExpression, "expression", "conversion", "format_spec")
 _TUPLE = _maker(cst.Tuple, "elements")
 _LIST = _maker(cst.List, "elements")
 _SET = _maker(cst.Set, "elements")
@@ -132,6 +135,7 @@ _IMPORT_FROM = _maker(cst.ImportFrom, "module", "names", "relative")
 _IMPORT_ALIAS = _maker(cst.ImportAlias, "name", "asname")
 _IMPORT_STAR = _maker(cst.ImportStar)
 _AS_NAME = _maker(cst.AsName, "name")
+_TYPE_ALIAS = _maker(cst.TypeAlias, "name", "value")
 _GLOBAL = _maker(cst.Global, "names")
 _NONLOCAL = _maker(cst.Nonlocal, "names")
 _NAME_ITEM = _maker(cst.NameItem, "name")
@@ -188,10 +192,6 @@ _AUGMENTED: dict[type[ast.AST], cst.CSTNode] = {
 }  # fmt: skip
 
 
-class UnsupportedError(Exception):
-    """A kind of node that has no counterpart here."""
-
-
 class Concrete:
     """Makes libcst nodes of those of `ast`, and remembers of which. One serves for one text."""
 
@@ -223,10 +223,7 @@ class Concrete:
 
     def expression(self, node: ast.expr) -> Any:
         """An expression."""
-        make = _EXPRESSIONS.get(type(node))
-        if make is None:
-            raise UnsupportedError(type(node).__name__)
-        made = make(self, node)
+        made = _EXPRESSIONS[type(node)](self, node)
         self.origins[made] = node
         return made
 
@@ -258,10 +255,7 @@ class Concrete:
         small = _SMALL.get(type(node))
         if small is not None:
             return self._of(node, _LINE([self._of(node, small(self, node))]))
-        make = _COMPOUND.get(type(node))
-        if make is None:
-            raise UnsupportedError(type(node).__name__)
-        return self._of(node, make(self, node))
+        return self._of(node, _COMPOUND[type(node)](self, node))
 
     def _block(self, nodes: Sequence[ast.stmt]) -> Any:
         made = _BLOCK(self._statements(nodes))
@@ -329,9 +323,7 @@ class Concrete:
             return _FLOAT(repr(value).replace("inf", "1e999"))
         if isinstance(value, complex):
             return _IMAGINARY(repr(value).replace("inf", "1e999"))
-        if value is ...:
-            return _ELLIPSIS()
-        raise UnsupportedError(type(value).__name__)
+        return _ELLIPSIS()
 
     def subscript(self, node: ast.Subscript) -> Any:
         value = self.expression(node.value)
@@ -350,25 +342,27 @@ class Concrete:
 
     def formatted(self, node: ast.JoinedStr) -> Any:
         if KNOWS_FORMATTED:
-            return _FORMATTED(self._formatted_parts(node.values))
+            return _FORMATTED(self._formatted_parts(node.values, _FORMATTED_TEXT, _FORMATTED_EXPRESSION))
         outer, self.origins = self.origins, {}
-        made = _FORMATTED(self._formatted_parts(node.values))
+        made = _FORMATTED(self._formatted_parts(node.values, _FORMATTED_TEXT, _FORMATTED_EXPRESSION))
         outer.update(dict.fromkeys(self.origins, Within(node, made)))
         self.origins = outer
         return made
 
-    def _formatted_parts(self, nodes: Sequence[ast.expr]) -> list[Any]:
+    def template(self, node: Any) -> Any:
+        return _TEMPLATED(self._formatted_parts(node.values, _TEMPLATED_TEXT, _TEMPLATED_EXPRESSION))
+
+    def _formatted_parts(self, nodes: Sequence[Any], text: Maker, value: Maker) -> list[Any]:
         parts: list[Any] = []
         for node in nodes:
             if isinstance(node, ast.Constant):
-                parts.append(self._of(node, _FORMATTED_TEXT(node.value)))
+                parts.append(self._of(node, text(node.value)))
                 continue
-            expression, conversion, spec = _formatted_value(node)
-            text = None if conversion < 0 else chr(conversion)
-            inner = None
-            if spec is not None:
-                inner = self._formatted_parts(spec.values if isinstance(spec, ast.JoinedStr) else [spec])
-            parts.append(self._of(node, _FORMATTED_EXPRESSION(self.expression(expression), text, inner)))
+            conversion = None if node.conversion < 0 else chr(node.conversion)
+            spec = None
+            if node.format_spec is not None:
+                spec = self._formatted_parts(node.format_spec.values, text, value)
+            parts.append(self._of(node, value(self.expression(node.value), conversion, spec)))
         return parts
 
     def tuple(self, node: ast.Tuple) -> Any:
@@ -532,6 +526,9 @@ class Concrete:
     def _alias(self, node: ast.alias) -> Any:
         return self._of(node, _IMPORT_ALIAS(self._dotted(node.name, node), self._as_name(node.asname, node)))
 
+    def type_alias(self, node: Any) -> Any:
+        return _TYPE_ALIAS(self.expression(node.name), self.expression(node.value))
+
     def global_(self, node: ast.Global) -> Any:
         return _GLOBAL(self._name_items(node))
 
@@ -614,9 +611,8 @@ class Concrete:
         if isinstance(node, ast.MatchAs):
             inner = None if node.pattern is None else self._pattern(node.pattern)
             return _MATCH_AS(inner, None if node.name is None else self._name(node.name, node))
-        if isinstance(node, ast.MatchOr):
-            return _MATCH_OR([self._of(each, _MATCH_OR_ELEMENT(self._pattern(each))) for each in node.patterns])
-        raise UnsupportedError(type(node).__name__)
+        assert isinstance(node, ast.MatchOr)
+        return _MATCH_OR([self._of(each, _MATCH_OR_ELEMENT(self._pattern(each))) for each in node.patterns])
 
     def _pattern_element(self, node: ast.pattern) -> Any:
         if isinstance(node, ast.MatchStar):
@@ -626,12 +622,6 @@ class Concrete:
 
 def _place(node: ast.expr | ast.keyword) -> tuple[int, int]:
     return node.lineno, node.col_offset
-
-
-def _formatted_value(node: Any) -> tuple[ast.expr, int, ast.expr | None]:
-    if not isinstance(node, ast.FormattedValue):
-        raise UnsupportedError(type(node).__name__)
-    return node.value, node.conversion, node.format_spec
 
 
 _COMPREHENSIONS: dict[type[ast.AST], Maker] = {
@@ -701,3 +691,18 @@ _COMPOUND: dict[type[ast.AST], Method] = {
     ast.Match: Concrete.match,
     **({ast.TryStar: Concrete.try_} if hasattr(ast, "TryStar") else {}),
 }
+
+# What only newer Pythons have.
+_EXPRESSIONS.update({getattr(ast, name): Concrete.template for name in ("TemplateStr",) if hasattr(ast, name)})
+_SMALL.update({getattr(ast, name): Concrete.type_alias for name in ("TypeAlias",) if hasattr(ast, name)})
+
+_KNOWN = {*_EXPRESSIONS, *_SMALL, *_COMPOUND, ast.Starred, ast.Slice, ast.FormattedValue}
+_KNOWN |= {getattr(ast, name) for name in ("Interpolation",) if hasattr(ast, name)}
+
+UNSUPPORTED = frozenset(kind for base in (ast.expr, ast.stmt) for kind in base.__subclasses__() if kind not in _KNOWN)
+"""The kinds of nodes that this Python has and that are not known here: none, but for Pythons that are newer still."""
+
+
+def is_supported(tree: ast.AST) -> bool:
+    """Whether all of a tree can be made into libcst's nodes."""
+    return not UNSUPPORTED or not any(type(node) in UNSUPPORTED for node in ast.walk(tree))

@@ -108,6 +108,13 @@ def _formatted(run: Run, node: cst.FormattedString) -> Value:
     return text
 
 
+def _templated(run: Run, node: cst.TemplatedString) -> Value:
+    for part in node.parts:
+        if isinstance(part, cst.TemplatedStringExpression):
+            evaluate(run, part.expression)
+    return Value(((run.state.reach, Opaque("template")),))
+
+
 def _as_text(run: Run, value: Value) -> Value:
     return value_of(
         (where, Const(str(atom.value)) if isinstance(atom, Const) else UNKNOWN)
@@ -275,6 +282,7 @@ _HANDLERS: dict[type, Callable[[Run, Any], Value]] = {
     cst.SimpleString: _string,
     cst.ConcatenatedString: _string,
     cst.FormattedString: _formatted,
+    cst.TemplatedString: _templated,
     cst.Tuple: _sequence,
     cst.List: _sequence,
     cst.Set: _set,

@@ -220,6 +220,10 @@ def _class(run: Run, node: cst.ClassDef) -> None:
     assign_name(run, node.name.value, define_class(run, node))
 
 
+def _type_alias(run: Run, node: cst.TypeAlias) -> None:
+    assign_name(run, node.name.value, unknown(run.state.reach))
+
+
 _HANDLERS: dict[type, Callable[[Run, Any], None]] = {
     cst.SimpleStatementLine: _simple_line,
     cst.Expr: _expression,
@@ -245,4 +249,5 @@ _HANDLERS: dict[type, Callable[[Run, Any], None]] = {
     cst.ClassDef: _class,
     cst.Import: execute_import,
     cst.ImportFrom: execute_import_from,
+    cst.TypeAlias: _type_alias,
 }

@@ -14,7 +14,7 @@ from typing import Any, cast
 import libcst as cst
 
 from driftwatch.flow.children import walk
-from driftwatch.flow.concrete import Concrete, UnsupportedError
+from driftwatch.flow.concrete import Concrete, is_supported
 from driftwatch.flow.positions import Positions, Span
 from driftwatch.flow.source import SourceError
 from driftwatch.flow.uses import Location, Step
@@ -76,13 +76,14 @@ class Tree:
 
 def parse(path: str, text: str, offset: int = 0) -> Tree:
     """The tree of some lines; `SourceError` when no supported Python would take them."""
-    abstract: ast.Module | None = None
     try:
         abstract = ast.parse(text)
-        concrete = Concrete()
-        return Tree(path, offset, concrete.module(abstract), text, abstract, concrete)
-    except (SyntaxError, UnsupportedError):
+        if is_supported(abstract):
+            concrete = Concrete()
+            return Tree(path, offset, concrete.module(abstract), text, abstract, concrete)
         return _parsed_by_libcst(path, text, offset, abstract)
+    except SyntaxError:
+        return _parsed_by_libcst(path, text, offset, None)
     except (RecursionError, MemoryError):
         raise SourceError("it is nested too deeply to be parsed", offset + 1) from None
     except ValueError as error:
@@ -104,8 +105,9 @@ def _parsed_by_libcst(path: str, text: str, offset: int, abstract: ast.Module | 
 def parse_expression(text: str) -> cst.BaseExpression | None:
     """An expression that stands in a string, as annotations may; None where it is none."""
     try:
-        return cast("cst.BaseExpression", Concrete().expression(ast.parse(text.strip(), mode="eval").body))
-    except (SyntaxError, UnsupportedError, ValueError, RecursionError, MemoryError):
+        body = ast.parse(text.strip(), mode="eval").body
+        return cast("cst.BaseExpression", Concrete().expression(body)) if is_supported(body) else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
