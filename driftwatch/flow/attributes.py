@@ -97,7 +97,7 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
     if isinstance(atom, (DictRef, ListRef, ParameterMap, Replacing)):
         return [(where, MethodOf(atom, name))]
     if isinstance(atom, SignatureOf):
-        return [(where, atom.parameters if name == "parameters" else UNKNOWN)]
+        return [(where, _of_signature(atom, name))]
     if isinstance(atom, ArgSpecOf):
         return [(where, _of_argspec(atom.parameters, name))]
     if isinstance(atom, ParameterInfo):
@@ -125,6 +125,12 @@ def _of_constant(run: Run, atom: Const, name: str, where: ReleaseSet) -> list[Al
         return [(where, pure.attribute(atom, name))]
     except pure.NotPureError:
         return [(where, UNKNOWN)]
+
+
+def _of_signature(atom: SignatureOf, name: str) -> Atom:
+    if name in ("bind", "bind_partial"):
+        return MethodOf(atom, name)
+    return atom.parameters if name == "parameters" else UNKNOWN
 
 
 def _of_argspec(parameters: ParameterMap, name: str) -> Atom:

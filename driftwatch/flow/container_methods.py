@@ -10,6 +10,7 @@ import libcst as cst
 from driftwatch.flow import pure
 from driftwatch.flow.constants import constants_of
 from driftwatch.flow.containers import anything_in, elements_of, merge_dicts, merge_value, put, spread_into, take
+from driftwatch.flow.introspection import bind_to_signature
 from driftwatch.flow.replaced import enter_patches
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.state import DictContent, Entry, ListContent
@@ -22,6 +23,7 @@ from driftwatch.flow.values import (
     MethodOf,
     ParameterMap,
     Replacing,
+    SignatureOf,
     Value,
     const,
     unknown,
@@ -31,7 +33,7 @@ from driftwatch.releases import EMPTY
 
 
 def call_method(run: Run, method: MethodOf, positional: ListContent, keywords: DictContent, node: cst.CSTNode) -> Value:
-    """Call a method of a constant, a dict, a list, a signature's parameters or a patch."""
+    """Call a method of a constant, a dict, a list, a signature or its parameters, or a patch."""
     reach = run.state.reach
     owner = method.owner
     if isinstance(owner, Const):
@@ -39,6 +41,8 @@ def call_method(run: Run, method: MethodOf, positional: ListContent, keywords: D
     if isinstance(owner, Replacing) and method.name == "start":
         enter_patches(run, Value(((reach, owner),)))
         return owner.gives.within(reach)
+    if isinstance(owner, SignatureOf):
+        return bind_to_signature(run, owner, positional, keywords, partly=method.name == "bind_partial")
     if isinstance(owner, ParameterMap):
         return _parameters_method(run, owner, method.name, positional, node)
     if isinstance(owner, DictRef):

@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from driftwatch.binding.calls import refine
+from driftwatch.binding.signature import Fault, Shape, bind
 from driftwatch.flow.arguments import argument, asks
 from driftwatch.flow.attributes import attribute_of
 from driftwatch.flow.conditions import presence
 from driftwatch.flow.library import CONSTRUCTOR, class_member, instance_member, lookup, module_member, signatures_of
 from driftwatch.flow.run import Run, as_alternatives
-from driftwatch.flow.state import Arguments
+from driftwatch.flow.state import Arguments, DictContent, ListContent
 from driftwatch.flow.uses import ProbeUse
 from driftwatch.flow.values import (
     FALSE,
@@ -41,8 +43,8 @@ from driftwatch.flow.values import (
     unknown,
     value_of,
 )
-from driftwatch.releases import ReleaseSet
-from driftwatch.snapshot.model import Signature
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.model import Parameter, ParameterKind, Signature
 
 
 def _hasattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -233,6 +235,36 @@ def parameter_map(signature: Signature) -> ParameterMap:
     return ParameterMap(
         tuple(ParameterInfo(p.name, p.kind.value.replace("-", "_").upper(), p.required) for p in signature.parameters)
     )
+
+
+def bind_to_signature(
+    run: Run, signature: SignatureOf, positional: ListContent, keywords: DictContent, *, partly: bool
+) -> Value:
+    """``signature.bind(...)``, or ``bind_partial`` when it may bind `partly`: a handler takes what it raises."""
+    reach = run.state.reach
+    taken = Signature(tuple(map(_parameter_of, signature.parameters.parameters)))
+    cuts = [entry.releases for entry in (*positional.elements, *keywords.entries.values())]
+    cuts += [positional.open | positional.forwarded, keywords.open | keywords.forwarded]
+    refused = EMPTY
+    for part in refine(reach, cuts):
+        shape = Shape(
+            tuple(part <= entry.certain for entry in positional.elements if part <= entry.releases),
+            {name: part <= entry.certain for name, entry in keywords.entries.items() if part <= entry.releases},
+            part <= (positional.open | positional.forwarded),
+            part <= (keywords.open | keywords.forwarded),
+        )
+        faults = {problem.fault for problem in bind(taken, shape).problems}
+        if faults - {Fault.MISSING} if partly else faults:
+            refused |= part
+    if refused and run.is_caught("TypeError"):
+        run.throw("TypeError", refused)
+        run.state.reach = reach - refused
+    return unknown(run.state.reach)
+
+
+def _parameter_of(known: ParameterInfo) -> Parameter:
+    kind = ParameterKind(known.kind.lower().replace("_", "-"))
+    return Parameter(known.name, kind, None if known.required else "...")
 
 
 def _argspec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
