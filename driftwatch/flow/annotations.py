@@ -7,7 +7,7 @@ import libcst as cst
 from driftwatch.flow.code import FunctionCode
 from driftwatch.flow.run import Frame, Run
 from driftwatch.flow.state import State
-from driftwatch.flow.syntax import parse_expression, subscript_parts
+from driftwatch.flow.syntax import subscript_parts
 from driftwatch.flow.values import (
     Alternative,
     Class,
@@ -51,7 +51,7 @@ def annotated_here(run: Run, node: cst.BaseExpression) -> Value | None:
 def _annotation(run: Run, frame: Frame, node: cst.BaseExpression, *, eager: bool = False) -> Value | None:
     if isinstance(node, cst.SimpleString):
         text = node.evaluated_value
-        parsed = parse_expression(text) if isinstance(text, str) else None
+        parsed = frame.tree.quoted(text, node) if isinstance(text, str) else None
         if parsed is None:
             return None
         node = parsed

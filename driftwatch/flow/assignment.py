@@ -17,7 +17,7 @@ from driftwatch.flow.values import Class, DictRef, Instance, LibModule, ListRef,
 
 
 def execute_assign(run: Run, node: cst.Assign) -> None:
-    run.taken_apart = _taken_apart(node)
+    run.taken_apart, run.kept = _taken_apart(node), node.value
     value = run.eval(node.value)
     for target in node.targets:
         assign(run, target.target, value)
@@ -35,6 +35,7 @@ def _taken_apart(node: cst.Assign) -> tuple[cst.CSTNode, int] | None:
 
 def execute_annotated(run: Run, node: cst.AnnAssign) -> None:
     if node.value is not None:
+        run.kept = node.value
         value = run.eval(node.value)
         if isinstance(value.single(), Unknown):
             known = annotated_here(run, node.annotation.annotation)

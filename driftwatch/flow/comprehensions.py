@@ -110,28 +110,28 @@ def _loop(
             parts = [*known, Entry(outer.reach, EMPTY, unknown(outer.reach))]
         if not open_.where:
             open_.where = outer.reach
-    for i in run.rounds(len(parts)):
-        part = parts[i]
-        here = part.releases & outer.reach
-        if not here:
-            continue
-        run.state = outer.fork(here)
-        bind(run, loop.target, part.value)
-        sure = certain & part.certain
-        for test in loop.ifs:
-            holds, fails = run.branch(test.test)
-            run.state = holds
-            sure -= fails.reach
-            if not holds.reach:
-                break
-        if not run.state.reach:
-            continue
-        carried = part if part.trace or part.location else origin
-        if loop.inner_for_in is not None:
-            _loop(run, loop.inner_for_in, run.eval(loop.inner_for_in.iter), sure, carried, visit, open_)
-        else:
-            visit(sure, carried)
-        outer.heap.update({k: v for k, v in run.state.heap.items() if k not in outer.heap})
+    with run.rounds(len(parts)):
+        for part in parts:
+            here = part.releases & outer.reach
+            if not here:
+                continue
+            run.state = outer.fork(here)
+            bind(run, loop.target, part.value)
+            sure = certain & part.certain
+            for test in loop.ifs:
+                holds, fails = run.branch(test.test)
+                run.state = holds
+                sure -= fails.reach
+                if not holds.reach:
+                    break
+            if not run.state.reach:
+                continue
+            carried = part if part.trace or part.location else origin
+            if loop.inner_for_in is not None:
+                _loop(run, loop.inner_for_in, run.eval(loop.inner_for_in.iter), sure, carried, visit, open_)
+            else:
+                visit(sure, carried)
+            outer.heap.update({k: v for k, v in run.state.heap.items() if k not in outer.heap})
     run.state = outer
 
 

@@ -112,9 +112,11 @@ def import_lines(data: bytes) -> list[tuple[int, int]]:
         elif data[end - 1] in _MAY_CONTINUE:
             end = _continued(data, end)
         if find(b"(", at, end) >= 0:
-            closed = find(b")", at)
-            end = max(end, len(data) if closed < 0 else closed + 1)
-        found.append((find_last(b"\n", 0, at) + 1, end))
+            end = max(end, _closed(data, at))
+        start = find_last(b"\n", 0, at) + 1
+        if start > 1 and data[start - 2] in _MAY_CONTINUE:
+            start = _begun(data, start)
+        found.append((start, end))
         at = find(b"import", end)
     return found
 
@@ -128,3 +130,19 @@ def _continued(data: bytes, end: int) -> int:
         following = data.find(b"\n", end + 1)
         end = len(data) if following < 0 else following
     return end
+
+
+def _begun(data: bytes, start: int) -> int:
+    """Where a line begins that is continued on this one."""
+    while start and data.endswith((b"\\\n", b"\\\r\n"), 0, start):
+        start = data.rfind(b"\n", 0, start - 1) + 1
+    return start
+
+
+def _closed(data: bytes, at: int) -> int:
+    """Where the next bracket is closed, outside of comments."""
+    closed = data.find(b")", at)
+    while closed >= 0 and data.find(b"#", max(data.rfind(b"\n", 0, closed), at), closed) >= 0:
+        line = data.find(b"\n", closed)
+        closed = data.find(b")", line) if line >= 0 else -1
+    return len(data) if closed < 0 else closed + 1

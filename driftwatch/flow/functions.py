@@ -245,7 +245,7 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
     if followed:
         # What it does may depend on a constant that changes from call to call; this one stands for all of them.
         return enter(run, function, callee.bound, arguments.without_constants(), node)
-    if not _must_enter(run, callee, arguments):
+    if not _must_enter(run, callee, arguments, node):
         summary = run.world.entries.summary(function)
         if summary is not None:
             _ask_for(run.frame, summary.asks_parameters, summary.asks_constants, arguments)
@@ -254,14 +254,14 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
 
 
 def _is_started(run: Run, function: FunctionCode, arguments: Arguments, node: cst.CSTNode) -> bool:
-    """Whether a program is started by a call of what is analysed by itself, with nobody round it to tell otherwise."""
+    """Whether all that is left of a program is a call of what is analysed by itself, with nothing round it to tell."""
     frame = run.frame
-    if not frame.is_script or frame.function is not None or frame.tries or function.is_private or arguments:
+    if frame.started is not node or frame.tries or function.is_private or arguments:
         return False
-    return run.discarded is node and function.closure is None and function.owner is None and not carried(run)
+    return function.closure is None and function.owner is None and not carried(run)
 
 
-def _must_enter(run: Run, callee: Function, arguments: Arguments) -> bool:
+def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> bool:
     function = callee.code
     if function.module.executing or function.closure is not None or isinstance(function.node, cst.Lambda):
         return True
@@ -275,7 +275,7 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments) -> bool:
         return True
     if summary.uses_library and (_records(run.frame, function) or carried(run)):
         return True
-    if summary.uses_library and not run.frame.muted and _is_hidden(run):
+    if summary.uses_library and not run.frame.muted and _is_hidden(run) and not _is_for_later(run, function, node):
         return True
     if summary.forwards and arguments:
         return True
@@ -341,9 +341,11 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
         closure=closure,
         owner=function.owner,
         given=outer_frame.given | _passed_in(outer_frame, arguments),
+        detached=_is_for_later(run, function, node),
     )
+    kept = run.kept
     value, end = execute_body(run, frame, State(outer.reach, {**bindings, **seen}, outer.heap))
-    run.frame = outer_frame
+    run.frame, run.kept = outer_frame, kept
     outer_frame.asks_parameters |= (frame.asks_parameters and nested) or frame.forwards
     _ask_for(outer_frame, frame.asks_parameters, frame.asks_constants, arguments)
     outer_frame.forwards |= frame.forwards
@@ -414,6 +416,17 @@ def is_generator(function: FunctionCode) -> bool:
         if isinstance(node, cst.FunctionDef):
             function.generator = "yield" in function.tree.text and _yields(function.tree.body(node))
     return function.generator
+
+
+def _is_for_later(run: Run, function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether a call makes a generator or a coroutine that is kept: what it does is done when somebody asks for it."""
+    return run.kept is node and is_deferred(function)
+
+
+def is_deferred(function: FunctionCode) -> bool:
+    """Whether a call of a function does not execute it yet: of a generator, or of a coroutine."""
+    asynchronous = isinstance(function.node, cst.FunctionDef) and function.node.asynchronous is not None
+    return asynchronous or is_generator(function)
 
 
 def manages(function: FunctionCode) -> bool:

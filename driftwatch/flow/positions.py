@@ -16,7 +16,7 @@ from typing import Any
 import libcst as cst
 
 from driftwatch.flow.children import children, walk
-from driftwatch.flow.concrete import NameOf, Origin, Within
+from driftwatch.flow.concrete_expressions import NameOf, Origin, Within
 
 Span = tuple[int, int, int, int]
 """First line, column from 0 in characters, last line, column after the end."""

@@ -7,6 +7,7 @@ as functions over a run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,10 @@ class Frame:
     """A constructor is analysed by itself: another time, what is made here is the same."""
     is_script: bool = False
     """A module is executed as the program, not imported."""
+    started: cst.CSTNode | None = None
+    """The last that it does then, when that is an expression."""
+    detached: bool = False
+    """What is done here is done later, and perhaps elsewhere: a generator that is kept, or a coroutine."""
     calls: dict[cst.CSTNode, int] = field(default_factory=dict)
     """How often each call has been followed from here."""
     closure: tuple[dict[str, Value], ...] = ()
@@ -92,7 +97,7 @@ class Frame:
 
     def stack(self) -> list[Try]:
         """Every ``try`` round this point, callers' included, outermost first."""
-        outer = self.caller.stack() if self.caller is not None else []
+        outer = self.caller.stack() if self.caller is not None and not self.detached else []
         return [*outer, *self.tries]
 
     def way_in(self) -> tuple[Step, ...]:
@@ -133,8 +138,8 @@ class Run:
         """The expression of a ``with`` whose value is about to be entered."""
         self.taken_apart: tuple[cst.CSTNode, int] | None = None
         """The expression whose value is about to be taken apart, and into how many."""
-        self.discarded: cst.CSTNode | None = None
-        """The expression whose value nobody is going to look at."""
+        self.kept: cst.CSTNode | None = None
+        """The expression whose value is about to be kept, or returned."""
 
     # -- evaluation ------------------------------------------------------------------------------------------------
 
@@ -165,12 +170,15 @@ class Run:
             other.state = state
         return other
 
-    def rounds(self, number: int) -> Iterator[int]:
+    @contextmanager
+    def rounds(self, number: int) -> Iterator[range]:
         """Go round a loop so often; what is inside knows how often it is repeated."""
         outer = self.repeats
         self.repeats = outer * max(number, 1)
-        yield from range(number)
-        self.repeats = outer
+        try:
+            yield range(number)
+        finally:
+            self.repeats = outer
 
     def bears(self, number: int) -> bool:
         """Whether what is executed here may be repeated so often."""
@@ -220,6 +228,8 @@ class Run:
                 if attempt.takes_all(kind):
                     return
             frame.raises.add(kind)
+            if frame.detached:
+                return
             if frame.entered is not None:
                 state = State(state.reach & frame.entered.reach, dict(frame.entered.vars), state.heap)
             frame = frame.caller
@@ -243,6 +253,8 @@ class Run:
                 if attempt.swallows:
                     return True
             frame.raises.add(exception)
+            if frame.detached:
+                return False
             if frame.entered is not None:
                 before = frame.entered
                 state = State(state.reach & before.reach, dict(before.vars), dict(state.heap))

@@ -17,6 +17,7 @@ from driftwatch.flow.matching import execute_match
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Loop, Run, settle
 from driftwatch.flow.state import Entry, State, join_states
+from driftwatch.flow.syntax import statements
 from driftwatch.flow.values import Value, const, unknown
 from driftwatch.releases import EMPTY
 
@@ -36,7 +37,6 @@ def _simple_line(run: Run, node: cst.SimpleStatementLine) -> None:
 
 
 def _expression(run: Run, node: cst.Expr) -> None:
-    run.discarded = node.value
     run.eval(node.value)
 
 
@@ -51,9 +51,12 @@ def _global(run: Run, node: cst.Global | cst.Nonlocal) -> None:
 def _if(run: Run, node: cst.If) -> None:
     holds, fails = run.branch(node.test)
     run.state = holds
-    outer, run.frame.is_script = run.frame.is_script, run.frame.is_script or _asks_for_script(run, node.test)
-    run.block(node.body.body)
-    run.frame.is_script = outer
+    if _asks_for_script(run, node.test):
+        outer, run.frame.is_script, run.frame.started = run.frame.is_script, True, _last_of(node.body)
+        run.block(node.body.body)
+        run.frame.is_script, run.frame.started = outer, None
+    else:
+        run.block(node.body.body)
     after = run.state
     run.state = fails
     if isinstance(node.orelse, cst.If):
@@ -72,6 +75,11 @@ def _asks_for_script(run: Run, test: cst.BaseExpression) -> bool:
     names = [side.value for side in sides if isinstance(side, cst.Name)]
     texts = [side.evaluated_value for side in sides if isinstance(side, cst.SimpleString)]
     return isinstance(test.comparisons[0].operator, cst.Equal) and (names, texts) == (["__name__"], ["__main__"])
+
+
+def _last_of(body: cst.BaseSuite) -> cst.CSTNode | None:
+    *_, last = statements(body)
+    return last.value if isinstance(last, cst.Expr) else None
 
 
 def _assert(run: Run, node: cst.Assert) -> None:
@@ -95,11 +103,12 @@ def _for(run: Run, node: cst.For) -> None:
     if parts is not None and run.bears(len(parts)):
         _go_through(run, node, loop, parts)
     else:
-        for _ in run.rounds(_turns(run)):
-            before, moment, reach = run.state, run.world.dependencies.moment, run.state.reach
-            _round(run, node, loop, Entry(reach, EMPTY, unknown(reach)))
-            if moment == run.world.dependencies.moment and _is_as_before(run, before, node.target):
-                break
+        with run.rounds(_turns(run)) as turns:
+            for _ in turns:
+                before, moment, reach = run.state, run.world.dependencies.moment, run.state.reach
+                _round(run, node, loop, Entry(reach, EMPTY, unknown(reach)))
+                if moment == run.world.dependencies.moment and _is_as_before(run, before, node.target):
+                    break
     run.frame.loops.pop()
     if node.orelse is not None:
         run.block(node.orelse.body.body)
@@ -108,24 +117,39 @@ def _for(run: Run, node: cst.For) -> None:
 
 def _go_through(run: Run, node: cst.For, loop: Loop, parts: Sequence[Entry]) -> None:
     """Execute the body once for each part; where it asks for none of them, until a turn changes nothing any more."""
-    alike = not _asks_for_part(run, node) if len(parts) > 1 else False
+    alike = len(parts) > 1 and not _asks_for_part(run, node)
     idle = EMPTY
-    for i in run.rounds(len(parts)):
-        part = parts[i]
-        if idle and part.releases <= idle:
-            if part is parts[-1] or not run.state.reach <= parts[-1].certain:
-                _round(run, node, loop, part, follow=False)
-            continue
-        before, moment = run.state, run.world.dependencies.moment
-        _round(run, node, loop, part)
-        if alike and moment == run.world.dependencies.moment and _is_as_before(run, before, node.target):
-            idle |= part.releases
+    with run.rounds(len(parts)):
+        for part in parts:
+            if idle and part.releases <= idle:
+                if part is parts[-1] or not run.state.reach <= parts[-1].certain:
+                    _round(run, node, loop, part, follow=False)
+                continue
+            before, moment = run.state, run.world.dependencies.moment
+            _round(run, node, loop, part)
+            if alike and moment == run.world.dependencies.moment and _is_as_before(run, before, node.target):
+                idle |= part.releases
 
 
 def _asks_for_part(run: Run, node: cst.For) -> bool:
     """Whether the body of a loop looks at what it goes through, or may."""
-    mentioned = run.frame.tree.names_below(node.body)
-    return mentioned is None or not mentioned.isdisjoint(run.frame.tree.names_below(node.target) or ())
+    tree, function = run.frame.tree, run.frame.function
+    assigned = _plain_names(node.target)
+    if assigned is None or function is None or run.frame.globals:
+        # A variable of the module may be looked at by any function that is called.
+        return True
+    within = [tree.names_below(node.body), *(tree.names_below(inner.node) for inner in run.frame.defined)]
+    return any(names is None or names & assigned for names in within)
+
+
+def _plain_names(target: cst.CSTNode) -> set[str] | None:
+    """The variables that a target assigns; None when it assigns anything else."""
+    if isinstance(target, cst.Name):
+        return {target.value}
+    if isinstance(target, (cst.Tuple, cst.List)):
+        parts = [_plain_names(element.value) for element in target.elements]
+        return None if None in parts else {name for part in parts for name in part or ()}
+    return None
 
 
 def _turns(run: Run) -> int:
@@ -140,7 +164,7 @@ def _is_as_before(run: Run, before: State, target: cst.CSTNode | None = None) ->
         return False
     if after.vars == before.vars:
         return True
-    assigned = run.frame.tree.names_below(target) if target is not None else None
+    assigned = _plain_names(target) if target is not None else None
     if not assigned:
         return False
     return _others(after, assigned) == _others(before, assigned)
@@ -168,18 +192,19 @@ def _while(run: Run, node: cst.While) -> None:
     loop = Loop()
     run.frame.loops.append(loop)
     leaves: State | None = None
-    for _ in run.rounds(_turns(run)):
-        if not run.state.reach:
-            continue
-        before, moment = run.state.fork(), run.world.dependencies.moment
-        holds, fails = run.branch(node.test)
-        leaves = join_states(leaves, fails)
-        run.state = holds
-        run.block(node.body.body)
-        settle(run, [run.state, *loop.continues])
-        loop.continues.clear()
-        if moment == run.world.dependencies.moment and _is_as_before(run, before):
-            break
+    with run.rounds(_turns(run)) as turns:
+        for _ in turns:
+            if not run.state.reach:
+                continue
+            before, moment = run.state.fork(), run.world.dependencies.moment
+            holds, fails = run.branch(node.test)
+            leaves = join_states(leaves, fails)
+            run.state = holds
+            run.block(node.body.body)
+            settle(run, [run.state, *loop.continues])
+            loop.continues.clear()
+            if moment == run.world.dependencies.moment and _is_as_before(run, before):
+                break
     endless = isinstance(node.test, cst.Name) and node.test.value == "True"
     run.frame.loops.pop()
     settle(run, [leaves] if endless else [leaves, run.state])
@@ -201,6 +226,7 @@ def _continue(run: Run, node: cst.Continue) -> None:
 
 
 def _return(run: Run, node: cst.Return) -> None:
+    run.kept = node.value
     # What is returned to a caller that is being followed has not escaped.
     value = (
         run.eval(node.value, callee=run.frame.caller is not None)

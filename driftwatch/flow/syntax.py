@@ -33,6 +33,8 @@ class Tree:
     concrete: Concrete | None = field(default=None, repr=False)
     _positions: Positions | None = field(default=None, repr=False)
     _names: dict[cst.CSTNode, frozenset[str] | None] = field(default_factory=dict, repr=False)
+    _stand_at: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict, repr=False)
+    """For what stands in a string: the string."""
 
     def body(self, node: cst.FunctionDef) -> cst.BaseSuite:
         """The body of a function."""
@@ -44,6 +46,13 @@ class Tree:
         if len(body) == 1 and isinstance(body[0], ast.ClassDef) and body[0].name == name:
             return body[0]
         return None
+
+    def quoted(self, text: str, node: cst.CSTNode) -> cst.BaseExpression | None:
+        """The expression that stands in a string, as annotations may; None where it is none."""
+        expression = _parse_expression(text)
+        if expression is not None:
+            self._stand_at.update(dict.fromkeys(walk(expression), node))
+        return expression
 
     def names_below(self, node: cst.CSTNode) -> frozenset[str] | None:
         """Every name that is written below a node; None where functions are defined there."""
@@ -71,7 +80,7 @@ class Tree:
         if self._positions is None:
             origins = self.concrete.origins if self.concrete is not None else None
             self._positions = Positions(self.module, self.text, origins)
-        return self._positions.span(node)
+        return self._positions.span(self._stand_at.get(node, node))
 
 
 def parse(path: str, text: str, offset: int = 0) -> Tree:
@@ -102,8 +111,7 @@ def _parsed_by_libcst(path: str, text: str, offset: int, abstract: ast.Module | 
         raise SourceError(f"it cannot be parsed: {type(error).__name__}", offset + 1) from None
 
 
-def parse_expression(text: str) -> cst.BaseExpression | None:
-    """An expression that stands in a string, as annotations may; None where it is none."""
+def _parse_expression(text: str) -> cst.BaseExpression | None:
     try:
         body = ast.parse(text.strip(), mode="eval").body
         return cast("cst.BaseExpression", Concrete().expression(body)) if is_supported(body) else None

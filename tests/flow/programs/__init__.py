@@ -8,9 +8,23 @@ from tests.flow.programs.derived import DERIVED
 from tests.flow.programs.guards import GUARDS
 from tests.flow.programs.imports import IMPORTS
 from tests.flow.programs.kept import KEPT
+from tests.flow.programs.layout import LAYOUT
 from tests.flow.programs.managers import MANAGERS
 from tests.flow.programs.objects import OBJECTS
 from tests.flow.programs.outcomes import OUTCOMES
+from tests.flow.programs.probes import PROBES
 from tests.flow.programs.wrappers import WRAPPERS
 
-PROGRAMS = (*IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT)
+PROGRAMS = (
+    *IMPORTS,
+    *GUARDS,
+    *ARGUMENTS,
+    *WRAPPERS,
+    *OBJECTS,
+    *DERIVED,
+    *MANAGERS,
+    *CONTROL,
+    *OUTCOMES,
+    *KEPT,
+    *PROBES,
+)

@@ -382,4 +382,69 @@ CONTROL = (
                 return comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
         """,
     ),
+    marked(
+        "a_function_inside_reads_what_the_loop_goes_through",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            use = lambda: {name: 1}
+            for name in ("output", "early"):
+                comm.fuse(x, 1, **use())  #! DW101 early 0.1.0 raises
+        """,
+    ),
+    marked(
+        "loops_that_ended_before_do_not_count",
+        """
+        import lib.comm as comm
+
+
+        def run(xs):
+            for _ in xs:
+                pass
+            for _ in xs:
+                pass
+            for _ in xs:
+                pass
+            while xs:
+                pass
+            while xs:
+                pass
+            options = {}
+            for x in xs:
+                comm.fuse(x, 1, **options)  #! DW101 early 0.1.0 raises
+                options["early"] = True
+        """,
+        runs=False,
+    ),
+    marked(
+        "what_one_turn_leaves_beside_the_attribute_it_assigns",
+        """
+        import lib.comm as comm
+
+
+        class State:
+            pass
+
+
+        def run_beside(x, ys):
+            state = State()
+            state.early = None
+            for state.item in ys:
+                if state.early is not None:
+                    comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+                state.early = 1
+
+
+        def run_of_that_name(x, ys):
+            item = None
+            state = State()
+            for state.item in ys:
+                if item:
+                    comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+                item = True
+        """,
+        runs=False,
+    ),
 )

@@ -342,4 +342,93 @@ OUTCOMES = (
         """,
         runs=False,
     ),
+    marked(
+        "a_generator_made_where_its_caller_hides",
+        """
+        import lib.comm as comm
+
+
+        def gathered(x):
+            yield comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        def run(x):
+            try:
+                found = gathered(x)
+            except Exception:
+                return None
+            return list(found)
+        """,
+    ),
+    marked(
+        "a_program_that_asks_first",
+        """
+        import lib.comm as comm
+
+
+        def require():
+            if not hasattr(comm, "gather"):
+                raise SystemExit("too old")
+
+
+        if __name__ == "__main__":
+            require()
+            comm.gather(1, axis=0)
+        """,
+        runs=False,
+    ),
+    marked(
+        "a_program_that_prepares_first",
+        """
+        import lib.comm as comm
+
+        options = {}
+
+
+        def prepare():
+            options["early"] = True
+
+
+        if __name__ == "__main__":
+            prepare()
+            comm.fuse(1, 1, **options)  #! DW101 early 0.1.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "a_generator_that_is_gone_through_at_once",
+        """
+        import lib.comm as comm
+
+
+        def _gathered(x):
+            yield comm.gather(x, axis=0)  #! DW201 gather 0.1.0 silent@11
+
+
+        def run(x):
+            try:
+                return list(_gathered(x))
+            except Exception:
+                return None
+        """,
+    ),
+    marked(
+        "a_coroutine_that_is_awaited_elsewhere",
+        """
+        import lib.comm as comm
+
+
+        async def _gather(x):
+            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        async def use(x):
+            try:
+                found = _gather(x)
+            except Exception:
+                return None
+            return await found
+        """,
+        runs=False,
+    ),
 )
