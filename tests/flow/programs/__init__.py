@@ -16,15 +16,6 @@ from tests.flow.programs.probes import PROBES
 from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
-    *IMPORTS,
-    *GUARDS,
-    *ARGUMENTS,
-    *WRAPPERS,
-    *OBJECTS,
-    *DERIVED,
-    *MANAGERS,
-    *CONTROL,
-    *OUTCOMES,
-    *KEPT,
-    *PROBES,
-)
+    *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT, *PROBES,
+    *LAYOUT,
+)  # fmt: skip
