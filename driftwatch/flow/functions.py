@@ -158,7 +158,8 @@ def bind_arguments(
     """The parameters of a function for one call."""
     reach = run.state.reach
     params = function.node.params
-    marked = at_call(run, arguments, node)
+    passes_on = isinstance(params.star_arg, cst.Param) or params.star_kwarg is not None
+    marked = at_call(run, arguments, node) if passes_on else arguments
     positional = list(arguments.positional.elements)
     passed_on = list(marked.positional.elements)
     if bound is not None and function.kind != "static":

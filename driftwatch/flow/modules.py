@@ -51,6 +51,7 @@ class Modules:
         self.outdated: set[ModuleCode] = set()
         self._asked: set[tuple[ModuleCode, str]] = set()
         self._selections: dict[ModuleCode, Selection] = {}
+        self._worth: dict[tuple[ModuleCode, str, bool], bool] = {}
         self._nothing: dict[ModuleCode, Selection] = {}
         """What is selected of a module for as long as it does not matter."""
 
@@ -146,6 +147,13 @@ class Modules:
 
     def worth_following(self, atom: Lazy) -> bool:
         """Whether a function that was passed over may build keyword arguments, or know something of the library."""
+        key = (atom.code, atom.name, self.files.matters(atom.code))
+        known = self._worth.get(key)
+        if known is None:
+            known = self._worth[key] = self._is_worth_following(atom)
+        return known
+
+    def _is_worth_following(self, atom: Lazy) -> bool:
         if not any(self.files.holds(atom.code, word) for word in (self._top, "kwargs", "return {", "return dict(")):
             return False
         knows = self.files.holds(atom.code, self._top)
