@@ -38,7 +38,8 @@ HANDLED = Opaque("exception")
 def execute_try(run: Run, node: cst.Try | cst.TryStar) -> None:
     handlers = [_handler(run, h) for h in node.handlers]
     leaves = node.finalbody is not None and any(isinstance(s, cst.Return) for s in statements(node.finalbody.body))
-    attempt = Try(handlers, node.body.body, leaves)
+    final = node.finalbody.body.body if node.finalbody is not None else ()
+    attempt = Try(handlers, node.body.body, leaves, final)
     returned = len(run.frame.returns)
     before = run.state.fork()
     run.frame.tries.append(attempt)

@@ -79,6 +79,8 @@ class Try:
     body: Sequence[cst.CSTNode]
     swallows: bool = False
     """A ``finally`` that returns takes whatever comes."""
+    final: Sequence[cst.CSTNode] = ()
+    """What its ``finally`` does."""
     maybe: dict[str, State] = field(default_factory=dict)
     _checks_only: bool | None = None
 
@@ -140,7 +142,7 @@ def judge(exception: str, tries: Sequence[Try]) -> Catch:
         for handler in attempt.handlers:
             if not catches(handler, exception):
                 continue
-            again = handler.raises(exception)
+            again = handler.raises(exception) or raised_by(attempt.final, exception)
             if again is not None:
                 exception = again
                 break
@@ -178,6 +180,10 @@ def raised_by(body: Sequence[cst.CSTNode], caught: str, bound: str | None = None
                 return None
         if isinstance(statement, (cst.Return, cst.Continue, cst.Break)):
             return None
+        if isinstance(statement, (cst.Try, cst.TryStar)) and statement.finalbody is not None:
+            last = raised_by(statement.finalbody.body.body, caught, bound)
+            if last is not None:
+                return last
         if isinstance(statement, cst.Expr) and isinstance(statement.value, cst.Call):
             name = dotted_name(statement.value.func) or ""
             if name in ("sys.exit", "exit", "quit", "os._exit"):

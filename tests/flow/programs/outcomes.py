@@ -431,4 +431,40 @@ OUTCOMES = (
         """,
         runs=False,
     ),
+    marked(
+        "a_program_that_ends_whatever_was_taken",
+        """
+        import os
+        import sys
+
+        import lib.comm as comm
+
+
+        def work(x):
+            status = 1
+            try:
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+                status = 0
+            except BaseException as error:
+                print(error)
+            finally:
+                try:
+                    x.close()
+                except Exception:
+                    status = 2
+                finally:
+                    sys.stdout.flush()
+                    os._exit(status)
+
+
+        def work_on(x):
+            try:
+                return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 silent@27
+            except Exception as error:
+                print(error)
+            finally:
+                x.close()
+        """,
+        runs=False,
+    ),
 )
