@@ -227,6 +227,22 @@ def test_a_backend_over_world_itself_is_right_to_meet_there(scan: Scan) -> None:
     assert files == ["vllm/distributed/device_communicators/flashinfer_all_reduce.py"]
 
 
+def test_a_constructor_whose_caller_goes_on_without_it(scan: Scan) -> None:
+    path = "vllm/models/inkling/nvidia/ops/lamport.py"
+    found = [f for f in scan("vllm==0.33.0", "all")["findings"] if f["path"] == path and f["code"] == "DW201"]
+    assert [(f["line"], f["outcome"], f["caught_at"]["line"]) for f in found] == [
+        (525, "silent", 780),
+        (526, "silent", 780),
+        (527, "silent", 780),
+    ]
+
+
+def test_a_worker_that_ends_with_a_status_hides_nothing(scan: Scan) -> None:
+    path = "tests/kernels/moe/test_moe_layer.py"
+    found = [f for f in scan("vllm==0.33.0", "all")["findings"] if f["path"] == path and f["code"] == "DW202"]
+    assert [(f["line"], f["outcome"]) for f in found] == [(1830, "raises")]
+
+
 def test_there_is_a_table_of_verdicts() -> None:
     text = (Path(__file__).parent.parent / "docs" / "precision.md").read_text(encoding="utf-8")
     assert all(project in text for project in ("sglang 0.5.23", "vllm 0.33.0", "lmdeploy 0.18.0"))
