@@ -11,10 +11,11 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from io import StringIO
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
-from rich.console import Console
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 STYLES: Mapping[str, str] = {
     "": "",
@@ -87,6 +88,12 @@ def plain(line: Line) -> str:
 
 def compose(lines: Iterable[Line | Hanging], shape: Look) -> str:
     """All lines as one string in the wanted look."""
+    if not shape.color and shape.width is None:
+        # rich takes longer to import than all of this.
+        whole = (plain(line.lead + line.body if isinstance(line, Hanging) else line) for line in lines)
+        return "".join(f"{text.rstrip()}\n" for text in whole)
+    from rich.console import Console  # noqa: PLC0415
+
     console = Console(
         file=StringIO(),
         force_terminal=shape.color,
@@ -110,6 +117,8 @@ def compose(lines: Iterable[Line | Hanging], shape: Look) -> str:
 
 
 def _text(line: Line) -> Text:
+    from rich.text import Text  # noqa: PLC0415
+
     text = Text()
     for span in line:
         text.append(span.text, STYLES[span.style])
@@ -117,6 +126,8 @@ def _text(line: Line) -> Text:
 
 
 def _wrapped(line: Hanging, width: int | None, console: Console) -> list[Text]:
+    from rich.text import Text  # noqa: PLC0415
+
     lead, body = _text(line.lead), _text(line.body)
     if width is None or lead.cell_len + body.cell_len <= width:
         return [lead + body]
