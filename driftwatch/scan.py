@@ -21,7 +21,7 @@ from driftwatch.discovery import Root, find_roots
 from driftwatch.errors import ConfigError, DriftwatchError, UsageError
 from driftwatch.findings import Finding, Severity, Verdict, judge
 from driftwatch.flow.project import analyse
-from driftwatch.flow.source import SourceError, decode
+from driftwatch.flow.source import SourceError, decode, without_warnings
 from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, Unresolved
 from driftwatch.passages import Passages
 from driftwatch.pins import installations
@@ -406,7 +406,8 @@ def _not_python(root: Root, told: set[str]) -> list[Diagnostic]:
         if shown in told:
             continue
         try:
-            ast.parse(decode(path.read_bytes()))
+            with without_warnings():
+                ast.parse(decode(path.read_bytes()))
         except OSError as error:
             found.append(Diagnostic(shown, None, f"the file cannot be read: {error.strerror or error}"))
         except SourceError as error:

@@ -52,6 +52,17 @@ def test_findings(studio: Path) -> None:
     assert any(line.startswith("2 errors (1 silent) in 1 file (1 analysed, ") for line in lines)
 
 
+@pytest.mark.parametrize("names", [[], ["odd.py"]])
+def test_what_python_thinks_of_the_code_is_not_told(studio: Path, names: list[str]) -> None:
+    (studio / "odd.py").write_text(
+        'import kiln\n\nPATTERN = "\\d"\n\n\ndef f(x):\n    return kiln.fire("\\d", x is 1)\n'
+    )
+    for filters in ("default", "error"):
+        result = run("scan", "--against", "kiln==2.0", *names, cwd=studio, environment={"PYTHONWARNINGS": filters})
+        assert result.err == ""
+        assert "Warning" not in result.out
+
+
 def test_nothing_to_report(studio: Path) -> None:
     result = run("scan", "--against", "kiln==1.1", cwd=studio)
     assert result.status == 0

@@ -14,6 +14,7 @@ from driftwatch.flow.ahead import helper
 from driftwatch.flow.analysis import Analysis
 from driftwatch.flow.contents import Contents
 from driftwatch.flow.results_cache import ResultsCache, key_of
+from driftwatch.flow.source import without_warnings
 from driftwatch.flow.uses import Diagnostic, Unresolved, Use
 from driftwatch.flow.work import Work, work_ahead
 from driftwatch.snapshot.history import History
@@ -72,7 +73,7 @@ def _search(
     unresolved: list[Unresolved] = []
     analysed: set[str] = set()
     diagnostics: dict[tuple[str, int | None], Diagnostic] = {}
-    with many_deep_objects():
+    with many_deep_objects(), without_warnings():
         for history in histories:
             files = Files(contents, work)
             one = LibrarySearch(history, files, progress)

@@ -9,6 +9,9 @@ from __future__ import annotations
 import codecs
 import io
 import tokenize
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class SourceError(Exception):
@@ -18,6 +21,15 @@ class SourceError(Exception):
         super().__init__(message)
         self.message = message
         self.line = line
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """While other people's code is parsed: what Python thinks of its style is not what was asked for."""
+    with warnings.catch_warnings():
+        for kind in (SyntaxWarning, DeprecationWarning):
+            warnings.simplefilter("ignore", kind)
+        yield
 
 
 def decode(data: bytes) -> str:
