@@ -10,6 +10,7 @@ from driftwatch.flow.code import ClassCode, FunctionCode
 from driftwatch.flow.functions import call_function
 from driftwatch.flow.records import fill, is_record
 from driftwatch.flow.run import Frame, Run, as_alternatives
+from driftwatch.flow.shared import share_constants
 from driftwatch.flow.state import Arguments, State
 from driftwatch.flow.uses import Construction, Location, MethodDefinition, SubclassUse
 from driftwatch.flow.values import Class, External, Function, Instance, LibObject, Value, touches_library
@@ -62,6 +63,8 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
             code.methods[name] = functions[-1].code
         elif "." not in name:
             code.constants[name] = value
+    if outer_frame.function is None and outer_frame.owner is None:
+        share_constants(run.world, code)
 
 
 def _subclass_uses(run: Run, code: ClassCode, node: cst.ClassDef) -> None:

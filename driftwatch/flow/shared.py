@@ -114,6 +114,19 @@ def share_attribute(world: World, code: ClassCode, name: str, value: Value, heap
     return value_of(found)
 
 
+def share_constants(world: World, code: ClassCode) -> None:
+    """A class body has been executed: its methods share the dicts that stand in it and that they change."""
+    changed = code.module.changed_in_functions
+    for name, value in code.constants.items():
+        held = [atom.key for _, atom in value.alternatives if isinstance(atom, DictRef) and atom.key in code.heap]
+        if held and changed is not None and f".{name}" in changed and _attribute_is_seen(world, code, name):
+            for key in held:
+                content = code.heap[key]
+                if isinstance(content, DictContent):
+                    code.heap[key] = _uncertain_items(content)
+                    world.shared.setdefault(key, Shared(code, key))
+
+
 def open_attribute(world: World, code: ClassCode, name: str) -> None:
     """Open the containers in an attribute of an instance if some function of the module changes them."""
     value = code.attributes.get(name, Value())

@@ -258,4 +258,80 @@ KEPT = (
         """,
         runs=False,
     ),
+    marked(
+        "a_guard_in_a_dict_of_the_class",
+        """
+        import lib.comm as comm
+
+
+        class Has:
+            names = {}
+
+            @classmethod
+            def look(cls):
+                cls.names["gather"] = hasattr(comm, "gather")
+                cls.names["legacy"] = hasattr(comm, "legacy")
+
+
+        def run(x):
+            Has.look()
+            if Has.names["gather"]:
+                return comm.gather(x, axis=0)
+            if Has.names.get("legacy"):
+                return comm.legacy(x)
+
+
+        def run_the_wrong_way(x):
+            Has.look()
+            if Has.names["gather"]:
+                return comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+        """,
+    ),
+    marked(
+        "a_dict_of_the_class_that_instances_fill",
+        """
+        import lib.comm as comm
+
+
+        class Fusion:
+            options = {}
+
+            def prepare(self):
+                self.options["early"] = True
+
+            def reduce(self, x):
+                return comm.fuse(x, 1, **self.options)  #? `lib.comm.fuse` is called with `**` of unknown content
+
+
+        def run(x):
+            fusion = Fusion()
+            fusion.prepare()
+            return fusion.reduce(x)
+        """,
+        runs=False,
+    ),
+    marked(
+        "a_dict_of_the_class_that_anyone_fills",
+        """
+        import lib.comm as comm
+
+
+        class Has:
+            names = {}
+
+            @classmethod
+            def look(cls):
+                cls.names["gather"] = hasattr(comm, "gather")
+
+
+        def hold():
+            Has.names["gather"] = True
+
+
+        def use(x):
+            if Has.names["gather"]:
+                return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+        """,
+        runs=False,
+    ),
 )
