@@ -12,7 +12,7 @@ from functools import cached_property
 
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.contents import Contents
-from driftwatch.flow.first_look import Importers, import_patterns
+from driftwatch.flow.first_look import Importers, seems_to_import
 from driftwatch.flow.outline import Definition, definition, definitions, heads, imports, is_long_class
 from driftwatch.flow.resolution import Resolution, stem_of, tail_of
 from driftwatch.flow.source import SourceError, decode
@@ -61,13 +61,12 @@ class Files:
         if not names:
             return []
         found: list[str] = []
-        statements = import_patterns(tail_of(module.path), names)
+        tail = tail_of(module.path).encode("utf-8", "surrogateescape")
         encoded = [name.encode() for name in names]
         for path in self._may_import(module.path):
             data = self.read(path)
-            if data is not None and any(name in data for name in encoded):
-                if any(statement.search(data) for statement in statements):
-                    found.append(path)
+            if data is not None and any(name in data for name in encoded) and seems_to_import(data, tail, encoded):
+                found.append(path)
         return found
 
     def _may_import(self, path: str) -> list[str]:
@@ -93,10 +92,13 @@ class Files:
     def changed_elsewhere(self, module: ModuleCode, names: Collection[str]) -> set[str]:
         """The containers among a module's variables that another file changes, as far as names tell."""
         found: set[str] = set()
+        importing = self.importing(module, names)
+        if not importing:
+            return found
         anyone = "|".join(map(re.escape, names)).encode()
         # A file is surveyed only where what it does with one of the names looks like a change.
         change = re.compile(rb"\b(?:" + anyone + rb")\b\s*(?:\[|\.\s*\w+\s*\(|[|+]?=(?!=)|as\b)")
-        for path in self.importing(module, names):
+        for path in importing:
             data = self.read(path) if path != module.path else None
             other = self.readable(path) if data is not None and change.search(data) else None
             if other is not None and other.survey is not None:

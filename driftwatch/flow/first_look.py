@@ -83,15 +83,24 @@ def imported_words(data: bytes) -> list[bytes]:
     return _WORD.findall(_imports(data))
 
 
-def import_patterns(tail: str, names: Collection[str]) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """What an import of one of the names from a module looks like, and an import of the module itself."""
-    word = re.escape(tail.encode("utf-8", "surrogateescape"))
-    anyone = rb"|".join(re.escape(name.encode()) for name in sorted(names))
-    from_it = rb"\bfrom\s+[\w.]*\b" + word + rb"\s+import\s+(?:\([^)]*?|[^\n(]*?)(?:\b(?:" + anyone + rb")\b|\*)"
-    itself = rb"\bimport\b[^\n(]*\b" + word + rb"\b|\bimport\s*\([^)]*\b" + word + rb"\b"
-    return re.compile(from_it), re.compile(itself)
+def seems_to_import(data: bytes, tail: bytes, names: Collection[bytes]) -> bool:
+    """Whether a file seems to import one of the names from a module of this last name, or the module itself.
+
+    A pattern for each module would take longer to make than to use.
+    """
+    for start, end in import_lines(data):
+        if data.find(tail, start, end) < 0:
+            continue
+        before, *after = _IMPORT.split(data[start:end], 1)
+        words = frozenset(_WORD.findall(b" ".join(after)))
+        if tail in words:
+            return True
+        if after and (not words.isdisjoint(names) or b"*" in after[0]) and tail in _WORD.findall(before):
+            return True
+    return False
 
 
+_IMPORT = re.compile(rb"\bimport\b")
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 
 
