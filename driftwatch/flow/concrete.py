@@ -17,9 +17,7 @@ from typing import Any, cast
 import libcst as cst
 
 from driftwatch.flow import nodes as new
-from driftwatch.flow.concrete_expressions import KINDS, Expressions, NameOf
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from driftwatch.flow.concrete_expressions import KINDS, Expressions, Function, NameOf
 
 
 class Concrete(Expressions):
@@ -79,8 +77,7 @@ class Concrete(Expressions):
 
     def function(self, node: Function) -> Any:
         decorators = self._decorators(node.decorator_list)
-        name = new.NAME(node.name)
-        self.origins[name] = NameOf(node)
+        name = self._name(node.name, NameOf(node))
         outer, left_out = self._inside, not self._inside
         parameters, returns = self._parameters(node.args, node), self._annotation(node.returns)
         self._inside = True
@@ -94,8 +91,7 @@ class Concrete(Expressions):
 
     def class_(self, node: ast.ClassDef) -> Any:
         decorators = self._decorators(node.decorator_list)
-        name = new.NAME(node.name)
-        self.origins[name] = NameOf(node)
+        name = self._name(node.name, NameOf(node))
         bases = [self._argument(base) for base in node.bases]
         keywords = [self._keyword(keyword) for keyword in node.keywords]
         return new.CLASS(name, self._block(node.body), bases, keywords, decorators)

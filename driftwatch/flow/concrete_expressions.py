@@ -91,12 +91,9 @@ class Expressions:
 
     def _elements(self, nodes: Sequence[ast.expr]) -> list[Any]:
         return [
-            self._of(
-                node,
-                new.STARRED(self.expression(node.value))
-                if isinstance(node, ast.Starred)
-                else new.ELEMENT(self.expression(node)),
-            )
+            self.expression(node)
+            if isinstance(node, ast.Starred)
+            else self._of(node, new.ELEMENT(self.expression(node)))
             for node in nodes
         ]
 
@@ -131,6 +128,9 @@ class Expressions:
         if isinstance(value, complex):
             return new.IMAGINARY(repr(value).replace("inf", "1e999"))
         return new.ELLIPSIS()
+
+    def starred(self, node: ast.Starred) -> Any:
+        return new.STARRED(self.expression(node.value))
 
     def subscript(self, node: ast.Subscript) -> Any:
         value = self.expression(node.value)
@@ -277,6 +277,7 @@ _EXPRESSIONS: dict[type[ast.AST], Method] = {
     ast.Attribute: Expressions.attribute,
     ast.Call: Expressions.call,
     ast.Constant: Expressions.constant,
+    ast.Starred: Expressions.starred,
     ast.Subscript: Expressions.subscript,
     ast.JoinedStr: Expressions.formatted,
     ast.Tuple: Expressions.tuple,
@@ -300,7 +301,7 @@ _EXPRESSIONS: dict[type[ast.AST], Method] = {
 }
 _EXPRESSIONS.update({getattr(ast, name): Expressions.template for name in ("TemplateStr",) if hasattr(ast, name)})
 
-PARTS = {ast.Starred, ast.Slice, ast.FormattedValue}
+PARTS = {ast.Slice, ast.FormattedValue}
 """Expressions of `ast` that are parts of others here."""
 PARTS |= {getattr(ast, name) for name in ("Interpolation",) if hasattr(ast, name)}
 

@@ -72,6 +72,7 @@ TRICKY = (
     "match a, b:\n    case 1 | -2 | 3 + 4j: c\n    case None | True: d\n    case [e, (f, *_), *g]: h\n    case {}: u\n",
     "match a:\n    case {'i': j, **k} if l: m\n    case n.o(p, q=r) as s: t\n    case 'v' 'w': x\n    case _: y\n",
     "class A:\n    '''Text.'''\n    @b\n    def c(self): return self\n    class D:\n        async def e(self): f\n",
+    "*a, b = c, *d\nfor e in *f, g: h\ndel [i, j]\n",
     "async def \\\n  f(): pass\nclass  A : pass\n",
     "123456789012345678901234567890, 0x" + "f" * 5000 + "\n",
     "",
@@ -255,6 +256,22 @@ def test_a_body_is_made_when_it_is_asked_for() -> None:
     assert (tree.location(call).line, tree.location(call).column) == (3, 12)
     inner = next(node for node in walk(body) if isinstance(node, cst.FunctionDef))
     assert tree.body(inner) is inner.body
+
+
+ONLY_PARSED = ("*a.b(c)\n", "x = *a.b(c)\n", "def f():\n    return lambda: (yield *a.b(c), 1)\n")
+"""What `ast` takes and the compiler does not."""
+
+
+@pytest.mark.parametrize("text", ONLY_PARSED)
+def test_what_no_python_executes_is_syntax_all_the_same(text: str) -> None:
+    tree = whole(text)
+    assert any(isinstance(node, cst.Call) for node in walk(tree.module))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="this Python does not know the syntax")
+def test_an_annotation_of_any_number_of_types() -> None:
+    text = "def f(*args: *a.b[c]): pass\n"
+    assert shape(whole(text).module) == shape(cst.parse_module(text))
 
 
 def refuse(text: str) -> None:
