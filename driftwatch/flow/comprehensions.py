@@ -110,7 +110,7 @@ def _loop(
             parts = [*known, Entry(outer.reach, EMPTY, unknown(outer.reach))]
         if not open_.where:
             open_.where = outer.reach
-    with run.rounds(len(parts)):
+    with run.repeated(len(parts)):
         for part in parts:
             here = part.releases & outer.reach
             if not here:

@@ -80,7 +80,7 @@ def importers(contents: Contents) -> Importers:
 
 def imported_words(data: bytes) -> list[bytes]:
     """Every word of a file's import statements, and some more."""
-    return _WORD.findall(_imports(data))
+    return _WORD.findall(b"\n".join([data[start:end] for start, end in import_lines(data)]))
 
 
 def seems_to_import(data: bytes, tail: bytes, names: Collection[bytes]) -> bool:
@@ -104,13 +104,11 @@ _IMPORT = re.compile(rb"\bimport\b")
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 
 
-def _imports(data: bytes) -> bytes:
-    """The lines of a file that hold the word, with what they open in brackets: all import statements, and some more."""
-    return b"\n".join([data[start:end] for start, end in import_lines(data)])
-
-
 def import_lines(data: bytes) -> list[tuple[int, int]]:
-    """Where these lines begin and end."""
+    """Where the lines of a file that hold the word begin and end: all import statements, and some more.
+
+    With the lines on which they are continued, and what they open in brackets.
+    """
     found: list[tuple[int, int]] = []
     find, find_last = data.find, data.rfind
     at = find(b"import")

@@ -171,12 +171,12 @@ class Run:
         return other
 
     @contextmanager
-    def rounds(self, number: int) -> Iterator[range]:
-        """Go round a loop so often; what is inside knows how often it is repeated."""
+    def repeated(self, number: int) -> Iterator[None]:
+        """What is inside is executed so often, and knows it."""
         outer = self.repeats
         self.repeats = outer * max(number, 1)
         try:
-            yield range(number)
+            yield
         finally:
             self.repeats = outer
 

@@ -102,16 +102,12 @@ class LibrarySearch:
     def _importers(self, searched: set[tuple[str, str]]) -> list[str]:
         """Files not analysed yet that import a telling name from an analysed one."""
         found: dict[str, None] = {}
-        sources: list[tuple[ModuleCode, set[str]]] = []
         for path in sorted(self.analysed):
             module = self.files.module(path)
             if module is None:
                 continue
             names = {n for n in self._exports_of(module) if (path, n) not in searched}
             searched.update((path, n) for n in names)
-            if names:
-                sources.append((module, names))
-        for module, names in sources:
             for candidate in self.files.importing(module, names):
                 new = candidate not in self.analysed and candidate not in found
                 if new and self._imports(candidate, module, names):

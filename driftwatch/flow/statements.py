@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import libcst as cst
@@ -103,11 +104,12 @@ def _for(run: Run, node: cst.For) -> None:
     if parts is not None and run.bears(len(parts)):
         _go_through(run, node, loop, parts)
     else:
-        with run.rounds(_turns(run)) as turns:
-            for _ in turns:
-                before, moment, reach = run.state, run.world.dependencies.moment, run.state.reach
+        turns = _turns(run)
+        with run.repeated(turns):
+            for _ in range(turns):
+                before, reach = _Before.of(run), run.state.reach
                 _round(run, node, loop, Entry(reach, EMPTY, unknown(reach)))
-                if moment == run.world.dependencies.moment and _is_as_before(run, before, node.target):
+                if before.is_now(run, node.target):
                     break
     run.frame.loops.pop()
     if node.orelse is not None:
@@ -119,15 +121,15 @@ def _go_through(run: Run, node: cst.For, loop: Loop, parts: Sequence[Entry]) -> 
     """Execute the body once for each part; where it asks for none of them, until a turn changes nothing any more."""
     alike = len(parts) > 1 and not _asks_for_part(run, node)
     idle = EMPTY
-    with run.rounds(len(parts)):
+    with run.repeated(len(parts)):
         for part in parts:
             if idle and part.releases <= idle:
                 if part is parts[-1] or not run.state.reach <= parts[-1].certain:
                     _round(run, node, loop, part, follow=False)
                 continue
-            before, moment = run.state, run.world.dependencies.moment
+            before = _Before.of(run)
             _round(run, node, loop, part)
-            if alike and moment == run.world.dependencies.moment and _is_as_before(run, before, node.target):
+            if alike and before.is_now(run, node.target):
                 idle |= part.releases
 
 
@@ -157,17 +159,26 @@ def _turns(run: Run) -> int:
     return LOOP_ROUNDS if run.bears(LOOP_ROUNDS * 8) else 1
 
 
-def _is_as_before(run: Run, before: State, target: cst.CSTNode | None = None) -> bool:
-    """Whether a turn of a loop has left all that the next one sees as it was, but for what that one assigns first."""
-    after = run.state
-    if after.reach != before.reach or not before.heap.items() <= after.heap.items():
-        return False
-    if after.vars == before.vars:
-        return True
-    assigned = _plain_names(target) if target is not None else None
-    if not assigned:
-        return False
-    return _others(after, assigned) == _others(before, assigned)
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What a turn of a loop begins with: the state, and how much has changed elsewhere so far."""
+
+    state: State
+    moment: int
+
+    @classmethod
+    def of(cls, run: Run) -> _Before:
+        return cls(run.state.fork(), run.world.dependencies.moment)
+
+    def is_now(self, run: Run, target: cst.CSTNode | None = None) -> bool:
+        """Whether the turn has left all that the next one sees as it was, but for what that one assigns first."""
+        before, after = self.state, run.state
+        if self.moment != run.world.dependencies.moment or after.reach != before.reach:
+            return False
+        if not before.heap.items() <= after.heap.items():
+            return False
+        assigned = _plain_names(target) if target is not None else None
+        return after.vars == before.vars or bool(assigned and _others(after, assigned) == _others(before, assigned))
 
 
 def _others(state: State, names: Collection[str]) -> dict[str, Value]:
@@ -192,18 +203,19 @@ def _while(run: Run, node: cst.While) -> None:
     loop = Loop()
     run.frame.loops.append(loop)
     leaves: State | None = None
-    with run.rounds(_turns(run)) as turns:
-        for _ in turns:
+    turns = _turns(run)
+    with run.repeated(turns):
+        for _ in range(turns):
             if not run.state.reach:
-                continue
-            before, moment = run.state.fork(), run.world.dependencies.moment
+                break
+            before = _Before.of(run)
             holds, fails = run.branch(node.test)
             leaves = join_states(leaves, fails)
             run.state = holds
             run.block(node.body.body)
             settle(run, [run.state, *loop.continues])
             loop.continues.clear()
-            if moment == run.world.dependencies.moment and _is_as_before(run, before):
+            if before.is_now(run):
                 break
     endless = isinstance(node.test, cst.Name) and node.test.value == "True"
     run.frame.loops.pop()
