@@ -1,4 +1,7 @@
-"""``python -m driftwatch``: the command line."""
+"""``python -m driftwatch``: the command line.
+
+Before any of this is read, ``-m`` imports from the working folder; ``driftwatch`` itself never does.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -21,6 +20,7 @@ from typing import Any
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from driftwatch.children import program, python_command, python_environment
 from driftwatch.errors import InputError
 from driftwatch.targets.target import Target
 
@@ -149,11 +149,12 @@ def _probe(python: str, distributions: list[str], modules: list[str], seconds: f
     source = resources.files("driftwatch").joinpath("doctor_probe.py").read_text(encoding="utf-8")
     try:
         result = subprocess.run(
-            [python, "-c", source],
+            python_command(python, source),
             input=json.dumps({"distributions": distributions, "modules": modules}),
             capture_output=True,
             text=True,
             errors="replace",
+            env=python_environment(),
             timeout=seconds,
             check=False,
         )
@@ -185,7 +186,7 @@ def _attempt(python: str, module: str) -> Attempt:
 
 def _gpus() -> tuple[tuple[Gpu, ...], str | None]:
     """The GPUs that the driver's own tool lists; else none, and why."""
-    tool = shutil.which("nvidia-smi")
+    tool = program("nvidia-smi")
     if tool is None:
         return (), "nvidia-smi is not there, so no NVIDIA driver seems to be"
     try:

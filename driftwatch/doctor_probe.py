@@ -58,8 +58,6 @@ def accelerator() -> dict[str, Any] | None:
 
 def main() -> None:
     asked = json.loads(sys.stdin.read())
-    # What lies in the current folder is not what is installed.
-    sys.path[:] = [entry for entry in sys.path if entry]
     answer: dict[str, Any] = {
         "python": platform.python_version(),
         "executable": sys.executable,

@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from driftwatch.children import program
 from driftwatch.errors import InputError
 from driftwatch.snapshot.artifact_tree import folders_of, package_folder
 
@@ -108,11 +109,14 @@ def git(repository: Path, *arguments: str, given: bytes = b"", missing: str | No
     environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     # A partial clone's missing objects would be fetched by whatever program the repository's configuration names.
     environment |= {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
-    command = ["git", "--no-pager", *_SAFE, "-C", str(repository), *arguments]
+    installed = program("git")
+    if installed is None:
+        raise InputError("git is not installed, so that a git ref cannot be read")
+    command = [installed, "--no-pager", *_SAFE, "-C", str(repository), *arguments]
     try:
         done = subprocess.run(command, input=given, capture_output=True, env=environment, timeout=_TIMEOUT, check=False)
-    except FileNotFoundError:
-        raise InputError("git is not installed, so that a git ref cannot be read") from None
+    except OSError as error:
+        raise InputError(f"git cannot be run: {error.strerror or type(error).__name__}") from None
     except subprocess.TimeoutExpired:
         raise InputError(f"git does not answer in {_TIMEOUT} seconds about {repository}") from None
     if done.returncode == 0:
