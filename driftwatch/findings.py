@@ -32,9 +32,10 @@ RELEASES = "{releases}"
 class Verdict:
     """What a rule says about a use, before the checked range is known.
 
-    `releases` is every release in which it holds. `severity` is what it is when one of them is in the range; a drift
-    that is guarded is a note whatever the rule says. `catch` is None where nothing is raised. In `message` and `hint`,
-    the text ``{releases}`` stands for the releases the finding is about.
+    `releases` is every release in which it holds, and `conditional` those of them in which it may hold, since the place
+    is reached under a condition that could not be followed. `severity` is what it is when one of them is in the range;
+    a drift that is guarded is a note whatever the rule says. `catch` is None where nothing is raised, else `exception`
+    is. In `message` and `hint`, the text ``{releases}`` stands for the releases the finding is about.
     """
 
     code: str
@@ -49,11 +50,17 @@ class Verdict:
     message: str
     hint: str
     trace: tuple[Step, ...] = ()
+    exception: str | None = None
+    conditional: ReleaseSet = EMPTY
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A verdict within the checked range: `releases` are those in the range, `beyond` those outside it."""
+    """A verdict within the checked range: `releases` are those in the range, `beyond` those outside it.
+
+    `exception` is what Python raises there, None where it raises nothing. A `conditional` one may hold: its place is
+    reached under a condition that could not be followed.
+    """
 
     code: str
     name: str
@@ -70,14 +77,18 @@ class Finding:
     hint: str
     trace: tuple[Step, ...]
     fingerprint: str
+    exception: str | None = None
+    conditional: bool = False
 
 
 _WORST_FIRST: dict[Outcome | None, int] = {
     Outcome.SILENT: 0,
     Outcome.RAISES: 1,
-    None: 2,
-    Outcome.GUARDED: 3,
+    Outcome.UNKNOWN: 2,
+    None: 3,
+    Outcome.GUARDED: 4,
 }
+_BROAD = ("Exception", "BaseException")
 
 
 def judge(
@@ -91,7 +102,7 @@ def judge(
 
     `timelines` and `checked` are by distribution. `severities` override a rule's own, by code; `passages` knows the
     code. What is said more than once of one place and parameter becomes one finding; where a place is reached in
-    several ways, the worst outcome of a release counts.
+    several ways, the worst outcome of a release counts, and of what breaks, what certainly does before what may.
     """
     places: dict[tuple[str, ...], dict[Location, list[Verdict]]] = {}
     for verdict in verdicts:
@@ -121,6 +132,7 @@ def order(finding: Finding) -> tuple[object, ...]:
         finding.distribution,
         finding.symbol,
         finding.parameter or "",
+        finding.conditional,
         _WORST_FIRST[finding.outcome],
         finding.caught_at or ("", 0),
     )
@@ -136,7 +148,8 @@ def _identity(verdict: Verdict, code: Passages) -> tuple[str, ...]:
     handler = ("", "")
     if catch is not None and catch.path is not None and catch.line is not None:
         handler = (catch.path, code.scope(catch.path, catch.line))
-    return (*_subject(verdict), passage.scope, passage.text, catch.outcome.value if catch else "", *handler)
+    ending = (catch.outcome.value if catch else "", *handler)
+    return (*_subject(verdict), passage.scope, passage.text, *ending, *(["conditional"] if verdict.conditional else []))
 
 
 def _fingerprint(identity: tuple[str, ...], occurrence: int) -> str:
@@ -158,12 +171,20 @@ def _subject(verdict: Verdict) -> tuple[str, ...]:
 
 
 def _by_outcome(verdicts: list[Verdict]) -> list[Verdict]:
-    """The verdicts on one place made disjoint: each release under its worst outcome only, equal outcomes as one."""
-    merged: dict[tuple[int, str, int], list[Verdict]] = {}
+    """The verdicts on one place made disjoint: each release under its worst outcome only, equal outcomes as one.
+
+    One that comes out is conditional in all of its releases or in none.
+    """
+    merged: dict[tuple[bool, bool, int, str, int], list[Verdict]] = {}
     for verdict in verdicts:
         catch = verdict.catch
-        key = (_WORST_FIRST[catch.outcome if catch else None], *_caught_key(catch))
-        merged.setdefault(key, []).append(verdict)
+        guarded = catch is not None and catch.outcome is Outcome.GUARDED
+        outcome = (_WORST_FIRST[catch.outcome if catch else None], *_caught_key(catch))
+        may = verdict.releases & verdict.conditional
+        for conditional, releases in ((False, verdict.releases - may), (True, may)):
+            if releases:
+                part = replace(verdict, releases=releases, conditional=may)
+                merged.setdefault((guarded, conditional, *outcome), []).append(part)
     taken = EMPTY
     result: list[Verdict] = []
     for key in sorted(merged):
@@ -174,7 +195,7 @@ def _by_outcome(verdicts: list[Verdict]) -> list[Verdict]:
         releases -= taken
         taken |= releases
         if releases:
-            result.append(replace(same[0], releases=releases))
+            result.append(replace(same[0], releases=releases, conditional=releases if key[1] else EMPTY))
     return result
 
 
@@ -193,6 +214,9 @@ def _finding(verdict: Verdict, timeline: Timeline, checked: ReleaseSet, severity
     beyond = verdict.releases - checked
     catch = verdict.catch
     outcome = catch.outcome if catch else None
+    if severity is Severity.ERROR and (verdict.conditional or (catch is not None and _may_be_meant(catch))):
+        # An error says that it happens, and that nobody has thought of it.
+        severity = Severity.WARNING
     if not inside or outcome is Outcome.GUARDED:
         severity = Severity.NOTE
     where = timeline.describe(inside or beyond)
@@ -213,4 +237,16 @@ def _finding(verdict: Verdict, timeline: Timeline, checked: ReleaseSet, severity
         hint=verdict.hint.replace(RELEASES, where),
         trace=verdict.trace,
         fingerprint=mark,
+        exception=verdict.exception if catch is not None else None,
+        conditional=bool(verdict.conditional),
     )
+
+
+def _may_be_meant(catch: Catch) -> bool:
+    """Whether what takes the exception, and does with it what is not known, may be there for this very thing.
+
+    A clause for anything is not: whether that swallows the exception or raises it again, the program breaks.
+    """
+    if catch.outcome is not Outcome.UNKNOWN:
+        return False
+    return bool(catch.handles) and all(name.rpartition(".")[2] not in _BROAD for name in catch.handles)

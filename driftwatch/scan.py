@@ -22,7 +22,7 @@ from driftwatch.errors import ConfigError, DriftwatchError, UsageError
 from driftwatch.findings import Finding, Severity, Verdict, judge
 from driftwatch.flow.project import analyse
 from driftwatch.flow.source import SourceError, decode, without_warnings
-from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, Unresolved
+from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, SwitchedOff, Unresolved
 from driftwatch.passages import Passages
 from driftwatch.pins import installations
 from driftwatch.releases import ReleaseSet, Timeline, union
@@ -199,7 +199,7 @@ def scan(request: ScanRequest) -> ScanResult:
         )
         files += analysis.files
         analysed += analysis.analysed
-        uses.update(use.distribution for use in analysis.uses)
+        uses.update(use.distribution for use in analysis.uses if not isinstance(use, SwitchedOff))
         touched.update(root.prefix + use.location.path for use in analysis.uses)
         sites += sites_of(analysis.uses, root.prefix)
         said = [*apply(analysis.uses, contexts, chosen), *_of_installations(root, contexts, chosen, config, told)]

@@ -1,7 +1,7 @@
 """The places where a code base touches a library: what a picture of it is drawn from.
 
 Enters: uses. Leaves: sites in the order of the code, each once, with the releases in which it is reached. Sites are no
-verdicts; a call and the reading of the name that it calls are one site.
+verdicts; a call and the reading of the name that it calls are one site, and a test that leads past the library is none.
 """
 
 from __future__ import annotations
@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from driftwatch.flow.uses import CallUse, ImportUse, Location, NameUse, PatchUse, ProbeUse, SubclassUse, Use
+from driftwatch.flow.uses import (
+    CallUse,
+    ImportUse,
+    Location,
+    NameUse,
+    PatchUse,
+    ProbeUse,
+    SubclassUse,
+    SwitchedOff,
+    Use,
+)
 from driftwatch.releases import ReleaseSet
 from driftwatch.snapshot.model import Ref
 
@@ -33,6 +43,8 @@ def sites_of(uses: Iterable[Use], prefix: str = "") -> tuple[Site, ...]:
     """The sites of some uses; `prefix` goes before their paths."""
     found: dict[tuple[str, Location, Ref], Site] = {}
     for use in uses:
+        if isinstance(use, SwitchedOff):
+            continue
         ref, kind = _subject(use)
         location = replace(use.location, path=prefix + use.location.path) if prefix else use.location
         key = (use.distribution, location, ref)

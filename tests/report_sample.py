@@ -62,6 +62,7 @@ SILENT = Finding(
     hint="needs flashinfer-python>=0.6.2; or pass it only where `inspect.signature` shows it",
     trace=(Step("pkg/fusion.py", 7, "`group` is put into the dict here"),),
     fingerprint="0" * 31 + "1",
+    exception="TypeError",
 )
 RAISES = finding(
     location=Location("pkg/fusion.py", 15, 9, 15, 91),
@@ -92,6 +93,7 @@ GUARDED = finding(
     hint="",
     trace=(),
     fingerprint="0" * 31 + "4",
+    exception="ImportError",
 )
 HOSTILE = finding(
     code="DW201",
@@ -107,6 +109,7 @@ HOSTILE = finding(
     hint="",
     trace=(),
     fingerprint="0" * 31 + "5",
+    exception=None,
 )
 
 REPORT = Report(

@@ -188,4 +188,5 @@ def _decoded(value: Any) -> Any:
         return Ref(*rest)
     if name in _ENUMS:
         return _ENUMS[name](*rest)
-    return _RECORDS[name](*map(_decoded, rest))
+    kind = _RECORDS[name]
+    return kind(**dict(zip(_FIELDS[kind], map(_decoded, rest), strict=True)))

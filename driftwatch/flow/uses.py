@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import ClassVar
 
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model import Ref
@@ -41,6 +42,8 @@ class Outcome(str, Enum):
     """A handler meant for something else takes it, and the program goes on without the feature."""
     GUARDED = "guarded"
     """The handler is there for this very thing."""
+    UNKNOWN = "unknown"
+    """Something takes it, or may take it, and what the program then does cannot be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +94,26 @@ class Argument:
     objects: tuple[tuple[ReleaseSet, tuple[str, ...]], ...] = ()
     """For all it may be, the objects of other packages that it then is or is made of, by import path; nothing at all
     where it may be none of that."""
+    conditional: ReleaseSet = EMPTY
+    """Those of `releases` in which it is passed only under a condition like that of a `conditional` use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What all uses have. `distribution` names the target. `releases` is where this place is reached."""
+    """What all uses have. `distribution` names the target. `releases` is where this place is reached.
+
+    `conditional` are those of them in which it is only reached under a test that depends on the release in a way that
+    could not be followed: it may be reached there, and nothing says that it is. `raised` is the exception of a drift.
+    """
+
+    raised: ClassVar[str] = "TypeError"
 
     distribution: str
     location: Location
     releases: ReleaseSet
     catch: Catch
     trace: tuple[Step, ...]
+    conditional: ReleaseSet = field(default=EMPTY, kw_only=True)
 
 
 IMPORT_ERRORS = ("AssertionError", "AttributeError", "NameError", "OSError", "RuntimeError", "TypeError", "ValueError")
@@ -115,6 +127,8 @@ class ImportUse(Use):
     `checks_only` says that the ``try`` round it holds nothing but imports and tests of what they brought.
     `survives` are those of `IMPORT_ERRORS` that a handler here takes; None when it was not looked at.
     """
+
+    raised: ClassVar[str] = "ImportError"
 
     module: str
     name: str | None
@@ -130,6 +144,8 @@ class NameUse(Use):
 
     For an instance, `exact` says that it is of this very class; else of this class or any that descends from it.
     """
+
+    raised: ClassVar[str] = "AttributeError"
 
     owner: Ref
     name: str
@@ -206,6 +222,8 @@ class PatchUse(Use):
     `requires`: replacing a name that is not there raises AttributeError.
     """
 
+    raised: ClassVar[str] = "AttributeError"
+
     owner: Ref
     name: str
     requires: bool = False
@@ -217,6 +235,21 @@ class ProbeUse(Use):
 
     callee: Ref
     survives: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchedOff(Use):
+    """Code that is there for the library, and that an explicit test keeps from being reached in these releases.
+
+    `location` is the test. `symbols` are what would have been reached behind it, in the order of the code. Nothing is
+    raised; `catch` is `DELIBERATE`.
+    """
+
+    symbols: tuple[Ref, ...] = ()
+
+
+DELIBERATE = Catch(Outcome.GUARDED)
+"""The code looks first, and goes another way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def _marks(finding: Finding, source: Source) -> list[_Mark]:
             taken.add((step.path, step.line))
             marks.append(_Mark(step.path, step.line, None, None, step.note, False))
     if finding.caught_at is not None and finding.caught_at not in taken:
-        note = f"takes the {exception(finding, source)}"
+        note = f"takes the {exception(finding)}"
         if finding.outcome is Outcome.RAISES:
             note = "raises it again"
         marks.append(_Mark(*finding.caught_at, None, None, note, False))

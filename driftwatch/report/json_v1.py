@@ -61,6 +61,8 @@ class FindingForm(TypedDict):
     parameter: str | None
     releases: list[str]
     beyond: list[str]
+    conditional: bool
+    exception: str | None
     outcome: str | None
     caught_at: Place | None
     message: str
@@ -150,6 +152,8 @@ def finding_form(finding: Finding, timeline: Timeline) -> FindingForm:
         "parameter": finding.parameter,
         "releases": list(timeline.versions_of(finding.releases)),
         "beyond": list(timeline.versions_of(finding.beyond)),
+        "conditional": finding.conditional,
+        "exception": finding.exception,
         "outcome": None if finding.outcome is None else finding.outcome.value,
         "caught_at": None if caught is None else {"path": caught[0], "line": caught[1]},
         "message": finding.message,

@@ -14,7 +14,7 @@ from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import outcome, position, ranges
+from driftwatch.report.phrases import CONDITIONAL, outcome, position, ranges
 from driftwatch.report.safe import safe
 
 _Element = ElementTree.Element
@@ -89,6 +89,8 @@ def _lines(report: Report, finding: Finding) -> list[str]:
         lines.append(f"in: {ranges(timeline, finding.releases)}")
     if finding.beyond:
         lines.append(f"outside the checked range: {ranges(timeline, finding.beyond)}")
+    if finding.conditional:
+        lines.append(f"when: {CONDITIONAL}")
     said = outcome(finding, report.source, report.shown)
     if said is not None:
         lines.append(f"then: {said}")

@@ -16,7 +16,7 @@ from driftwatch.flow.uses import Outcome
 from driftwatch.report.excerpt import excerpt
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import count, newer, outcome, ranges, requirement
+from driftwatch.report.phrases import CONDITIONAL, count, outcome, outlook, ranges, way_out, without
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import plain
 from driftwatch.report.text import summary
@@ -96,19 +96,17 @@ def _table(report: Report, target: TargetReport) -> Iterator[str]:
     yield f"| {code(target.distribution)} | checked {ranges(timeline, target.checked)} |"
     yield "|---|---|"
     rows = (
-        ("✅ works with", target.compatible - target.degraded),
-        ("🔶 degraded with", target.degraded),
-        ("❌ breaks with", target.broken),
+        ("✅ works with", target.compatible - target.degraded, ""),
+        ("🔶 degraded with", target.degraded, without(report, target)),
+        ("❌ breaks with", target.broken, ""),
     )
-    for label, releases in rows:
-        yield f"| {label} | {ranges(timeline, releases) if releases else 'none'} |"
+    for label, releases, off in rows:
+        yield f"| {label} | {ranges(timeline, releases) if releases else 'none'}{f' ({text(off)})' if off else ''} |"
     if target.broken and target.compatible:
-        yield f"| way out | require {code(requirement(target))} |"
-    beyond = report.beyond(target.distribution)
-    later = newer(target.checked, beyond)
-    for label, releases in (("an upgrade", later), ("a downgrade", beyond - later)):
-        if releases:
-            yield f"| {label} | breaks with {ranges(timeline, releases)} |"
+        wanted, aside = way_out(target)
+        yield f"| way out | require {code(wanted)}{aside} |"
+    for label, sentence in outlook(report, target):
+        yield f"| {'an' if label == 'upgrade' else 'a'} {label} | {sentence} |"
 
 
 def _problems(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
@@ -123,6 +121,8 @@ def _problems(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
             facts.append(f"in {ranges(timeline, finding.releases)}")
         if finding.beyond:
             facts.append(f"outside the checked range in {ranges(timeline, finding.beyond)}")
+        if finding.conditional:
+            facts.append(CONDITIONAL)
         said = outcome(finding, report.source, report.shown)
         if said is not None:
             facts.append(text(said))

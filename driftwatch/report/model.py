@@ -105,6 +105,12 @@ class Report:
                 for finding in self.findings
                 if finding.distribution == distribution
                 and finding.severity is not Severity.WARNING
+                and not finding.conditional
                 and finding.outcome in (Outcome.RAISES, Outcome.SILENT)
             ]
         )
+
+    def degraded_beyond(self, distribution: str) -> ReleaseSet:
+        """The releases outside the checked range in which this code would go without something and break nowhere."""
+        guarded = [f.beyond for f in self.findings if f.distribution == distribution and f.outcome is Outcome.GUARDED]
+        return union(guarded) - self.beyond(distribution) - self.target(distribution).checked

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from driftwatch.findings import Finding
@@ -14,12 +13,11 @@ from driftwatch.report.safe import safe
 Source = Callable[[str], "tuple[str, ...] | None"]
 Shown = Callable[[str], str]
 
-_EXCEPTIONS = {"DW1": "TypeError", "DW202": "ImportError", "DW203": "AttributeError"}
-"""What Python raises where a finding of this code, or family of codes, holds."""
+CONDITIONAL = "under a condition that could not be followed"
+"""Said of a place that may be reached, of which nothing says that it is."""
 
-_IMPORTED = re.compile(r"\w+(\s+as\s+\w+)?$|(from|import)\b")
-_ATTRIBUTE = re.compile(r"[\w\s()\[\]]+(\.[\w\s()\[\]]+)+$")
-"""How the place of a missing name looks: that decides between ImportError and AttributeError."""
+
+_MOST_NAMES = 3
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
@@ -46,6 +44,8 @@ def where(timeline: Timeline, finding: Finding) -> tuple[str, ...]:
         said.append(f"in {ranges(timeline, finding.releases)}")
     if finding.beyond and (finding.releases or timeline.describe(finding.beyond) not in finding.message):
         said.append(f"outside the checked range in {ranges(timeline, finding.beyond)}")
+    if finding.conditional:
+        said.append(CONDITIONAL)
     return tuple(said)
 
 
@@ -59,6 +59,42 @@ def requirement(target: TargetReport) -> str:
     return f"{target.distribution}>={first}{end}"
 
 
+def way_out(target: TargetReport) -> tuple[str, str]:
+    """The requirement, and as an aside the releases of it in which something is off; the aside may be empty."""
+    timeline = target.timeline
+    first, last = timeline.ranges(target.compatible)[-1]
+    selected = timeline.matching(f">={first},<={last}") & target.degraded
+    return requirement(target), f" (degraded with {ranges(timeline, selected)})" if selected else ""
+
+
+def outlook(report: Report, target: TargetReport) -> tuple[tuple[str, str], ...]:
+    """What an upgrade and a downgrade would do, each as a sentence; what would change nothing is left out."""
+    broken, degraded = report.beyond(target.distribution), report.degraded_beyond(target.distribution)
+    newest = newer(target.checked, broken | degraded)
+    found: list[tuple[str, str]] = []
+    for label, side in (("upgrade", newest), ("downgrade", (broken | degraded) - newest)):
+        pairs = (("breaks with", broken & side), ("degraded with", degraded & side))
+        said = [f"{verb} {ranges(target.timeline, releases)}" for verb, releases in pairs if releases]
+        if said:
+            found.append((label, "; ".join(said)))
+    return tuple(found)
+
+
+def without(report: Report, target: TargetReport) -> str:
+    """What the code does without in the degraded releases: ``without `f`, `g` and 2 more``; nothing where none is."""
+    names = dict.fromkeys(
+        finding.symbol.rpartition(".")[2]
+        for finding in report.findings
+        if finding.distribution == target.distribution
+        and finding.outcome is Outcome.GUARDED
+        and finding.releases & target.degraded
+    )
+    if not names:
+        return ""
+    shown = ", ".join(f"`{safe(name)}`" for name in list(names)[:_MOST_NAMES])
+    return f"without {shown}{f' and {len(names) - _MOST_NAMES} more' if len(names) > _MOST_NAMES else ''}"
+
+
 def newer(checked: ReleaseSet, releases: ReleaseSet) -> ReleaseSet:
     """Those of the releases that come after every checked one: what an upgrade leads to."""
     return releases - ReleaseSet((1 << checked.mask.bit_length()) - 1)
@@ -69,18 +105,9 @@ def position(report: Report, finding: Finding) -> str:
     return f"{safe(report.shown(finding.location.path))}:{finding.location.line}:{finding.location.column}"
 
 
-def exception(finding: Finding, source: Source) -> str:
-    """The exception behind a finding; a general word where that cannot be told."""
-    name = _EXCEPTIONS.get(finding.code) or _EXCEPTIONS.get(finding.code[:3])
-    if name is None:
-        place, lines = finding.location, source(finding.location.path)
-        if lines is not None and place.line == place.end_line <= len(lines):
-            text = lines[place.line - 1][place.column - 1 : place.end_column - 1].strip()
-            if _IMPORTED.match(text):
-                return "ImportError"
-            if _ATTRIBUTE.match(text):
-                return "AttributeError"
-    return name or "exception"
+def exception(finding: Finding) -> str:
+    """The exception behind a finding; a general word where it has none."""
+    return finding.exception or "exception"
 
 
 def handler(finding: Finding, source: Source) -> str:
@@ -101,14 +128,21 @@ def outcome(finding: Finding, source: Source, shown: Shown) -> str | None:
     """What the program does about it, in words; None where nothing is raised."""
     if finding.outcome is None:
         return None
-    raised = exception(finding, source)
+    raised = exception(finding)
     if finding.outcome is Outcome.RAISES:
         where = f", again from {_taken_at(finding, shown)}" if finding.caught_at else ""
-        return f"raises {raised}{where}" if raised != "exception" else f"raises, and nobody takes it{where}"
+        return f"raises {raised}{where}" if finding.exception else f"raises, and nobody takes it{where}"
+    if finding.outcome is Outcome.UNKNOWN and finding.caught_at is None:
+        return f"unknown: the {raised} may be taken, and what the program then does could not be followed"
     clause = handler(finding, source)
     if finding.outcome is Outcome.SILENT:
         return (
             f"SILENT: the {clause} at {_taken_at(finding, shown)} takes the {raised} and the program goes on without it"
+        )
+    if finding.outcome is Outcome.UNKNOWN:
+        return (
+            f"unknown: the {clause} at {_taken_at(finding, shown)} takes the {raised}, and what it then does could not "
+            "be followed"
         )
     return f"guarded: {clause} at {_taken_at(finding, shown)}" if finding.caught_at else "guarded"
 

@@ -138,6 +138,7 @@ def _result(report: Report, finding: Finding, index: dict[str, int]) -> Node:
             "target": finding.distribution,
             "symbol": _text(finding.symbol),
             "parameter": None if finding.parameter is None else _text(finding.parameter),
+            "conditional": finding.conditional,
             "outcome": None if finding.outcome is None else finding.outcome.value,
             "releases": list(timeline.versions_of(finding.releases)),
             "beyond": list(timeline.versions_of(finding.beyond)),
@@ -179,7 +180,7 @@ def _flow(report: Report, finding: Finding) -> Iterator[Node]:
 def _handler_note(report: Report, finding: Finding) -> str:
     if finding.outcome is Outcome.RAISES:
         return "raises it again"
-    return f"takes the {exception(finding, report.source)}"
+    return f"takes the {exception(finding)}"
 
 
 # -- places --------------------------------------------------------------------------------------------------------

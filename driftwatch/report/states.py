@@ -236,7 +236,7 @@ def _state(finding: Finding) -> State:
 
 def _state_beyond(finding: Finding) -> State:
     """Outside the range everything is a note, so that what happens there counts instead."""
-    if finding.severity is Severity.WARNING:
+    if finding.severity is Severity.WARNING or (finding.conditional and finding.outcome is not Outcome.GUARDED):
         return State.CAUTION
     if finding.outcome is Outcome.RAISES:
         return State.BREAKS

@@ -14,7 +14,18 @@ from driftwatch.flow.uses import Outcome
 from driftwatch.report.excerpt import excerpt
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import count, newer, outcome, position, ranges, requirement, where
+from driftwatch.report.phrases import (
+    CONDITIONAL,
+    count,
+    newer,
+    outcome,
+    outlook,
+    position,
+    ranges,
+    way_out,
+    where,
+    without,
+)
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Span, compose, plain
 
@@ -74,6 +85,8 @@ def _problem(report: Report, group: list[Finding], options: RenderOptions) -> It
     timeline = report.target(finding.distribution).timeline
     if finding.releases:
         yield _fact("breaks" if finding.severity is Severity.ERROR else "in", ranges(timeline, finding.releases))
+    if finding.conditional:
+        yield _fact("when", CONDITIONAL)
     said = outcome(finding, report.source, report.shown)
     if said is not None:
         yield _fact("then", said, "silent" if silent else "")
@@ -188,25 +201,24 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Line | Hanging]:
         yield (Span("  not used here", "dim"),)
         return
     rows = (
-        ("works with", "good", target.compatible - target.degraded),
-        ("degraded with", "warning", target.degraded),
-        ("breaks with", "error", target.broken),
+        ("works with", "good", target.compatible - target.degraded, ""),
+        ("degraded with", "warning", target.degraded, without(report, target)),
+        ("breaks with", "error", target.broken, ""),
     )
-    for label, style, releases in rows:
-        said = (Span(ranges(timeline, releases)),) if releases else (Span("none", "dim"),)
+    for label, style, releases, off in rows:
+        said: Line = (Span(ranges(timeline, releases)),) if releases else (Span("none", "dim"),)
+        if off:
+            said = (*said, Span(f" ({off})", "dim"))
         yield Hanging((Span(f"  {label:<14}", style if releases else "dim"),), said)
     if target.broken and target.compatible:
         number = sum(f.severity is Severity.ERROR and f.distribution == target.distribution for f in report.findings)
         # None above is one that a baseline hides: the release is broken all the same.
         mend = f", or mend the {count(number, 'error')} above" if number else ""
-        said = (Span(f"require {safe(requirement(target))}{mend}"),)
+        wanted, aside = way_out(target)
+        said = (Span(f"require {safe(wanted)}{aside}{mend}"),)
         yield Hanging((Span(f"  {'way out':<14}", "code"),), said)
-    beyond = report.beyond(target.distribution)
-    later = newer(target.checked, beyond)
-    for label, releases in (("upgrade", later), ("downgrade", beyond - later)):
-        if releases:
-            said = (Span(f"breaks with {ranges(timeline, releases)}", "dim"),)
-            yield Hanging((Span(f"  {label:<14}", "dim"),), said)
+    for label, sentence in outlook(report, target):
+        yield Hanging((Span(f"  {label:<14}", "dim"),), (Span(sentence, "dim"),))
 
 
 def summary(report: Report) -> str:

@@ -20,6 +20,7 @@ from driftwatch.rules import (
     package_skew,
     shifted_positional,
     subclass_contract,
+    switched_off,
     too_many_positional,
     unknown_keyword,
     unsafe_signature_probe,
@@ -41,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     advisory.RULE,
     narrow_import_guard.RULE,
     unsafe_signature_probe.RULE,
+    switched_off.RULE,
     package_skew.RULE,
 )
 """Every rule, in the order of their codes."""

@@ -133,8 +133,9 @@ class Heading:
 
         `raises` False says that Python raises nothing, so that there is no outcome.
         """
-        location, catch, trace = use.location, use.catch, use.trace
+        location, catch, trace, conditional = use.location, use.catch, use.trace, use.conditional
         if argument is not None:
+            conditional |= argument.conditional
             location = argument.location or location
             catch = argument.catch or catch
             trace = argument.trace or trace
@@ -151,4 +152,6 @@ class Heading:
             message=message,
             hint=hint,
             trace=trace,
+            exception=use.raised if raises else None,
+            conditional=conditional & releases,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from driftwatch.releases import ReleaseSet
@@ -45,6 +45,13 @@ def ordinal(position: int) -> str:
     number = position + 1
     suffix = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{suffix}"
+
+
+def some(names: Sequence[str], most: int = 3) -> str:
+    """As many names as a sentence may have, and how many more there are."""
+    if len(names) <= most:
+        return code(names)
+    return f"{', '.join(f'`{name}`' for name in names[:most])} and {len(names) - most} more"
 
 
 def code(names: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from driftwatch.report.html.markup import Child, Markup, breakable, join, tag, t
 from driftwatch.report.html.source import source
 from driftwatch.report.html.tracks import CLASSES, track
 from driftwatch.report.model import Report, TargetReport
-from driftwatch.report.phrases import newer, outcome, position, ranges
+from driftwatch.report.phrases import CONDITIONAL, newer, outcome, position, ranges
 from driftwatch.report.states import Row, State, finding_states
 from driftwatch.rules import rule
 
@@ -109,6 +109,8 @@ def _facts(report: Report, timeline: Timeline, finding: Finding) -> Iterator[Mar
         yield _fact("in", ranges(timeline, finding.releases))
     if finding.beyond:
         yield _fact("outside the checked range", ranges(timeline, finding.beyond))
+    if finding.conditional:
+        yield _fact("when", CONDITIONAL)
     said = outcome(finding, report.source, report.shown)
     if said is not None:
         yield _fact("then", said)

@@ -22,7 +22,7 @@ from driftwatch.report.html.symbols import symbols
 from driftwatch.report.html.tracks import CLASSES, rules, scale, track
 from driftwatch.report.matrix import BESIDE, distributions
 from driftwatch.report.model import Report, TargetReport
-from driftwatch.report.phrases import count, newer, ranges, requirement
+from driftwatch.report.phrases import count, outlook, ranges, way_out
 from driftwatch.report.states import (
     WORDS,
     Row,
@@ -147,12 +147,10 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Markup]:
     if target.broken and target.compatible:
         errors = sum(f.severity is Severity.ERROR and f.distribution == target.distribution for f in report.findings)
         mend = f", or mend the {count(errors, 'error')} below" if errors else ""
-        yield tag("p", tag("b", "Way out: "), "require ", tag("code", requirement(target)), mend, class_="way-out")
-    beyond = report.beyond(target.distribution)
-    later = newer(target.checked, beyond)
-    for label, releases in (("An upgrade", later), ("A downgrade", beyond - later)):
-        if releases:
-            yield tag("p", tag("b", f"{label} "), f"breaks with {ranges(timeline, releases)}", class_="way-out")
+        wanted, aside = way_out(target)
+        yield tag("p", tag("b", "Way out: "), "require ", tag("code", wanted), aside, mend, class_="way-out")
+    for label, sentence in outlook(report, target):
+        yield tag("p", tag("b", f"{'An' if label == 'upgrade' else 'A'} {label} "), sentence, class_="way-out")
 
 
 def _tile(state: State, label: str, releases: ReleaseSet, target: TargetReport) -> Markup:

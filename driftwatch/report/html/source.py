@@ -62,7 +62,7 @@ def _notes(report: Report, finding: Finding) -> dict[str, list[_Note]]:
         notes.setdefault(step.path, []).append(_Note(step.line, step.note, "step"))
     if finding.caught_at is not None:
         path, line = finding.caught_at
-        words = f"takes the {exception(finding, report.source)}"
+        words = f"takes the {exception(finding)}"
         if finding.outcome is Outcome.RAISES:
             words = "raises it again"
         notes.setdefault(path, []).append(_Note(line, words, "caught"))
