@@ -35,6 +35,8 @@ class Binding:
     lacks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Parameters of the newest release that this build does not take, each with its rules in words."""
     drift: tuple[str, ...] = ()
+    refused: dict[str, int] = field(default_factory=dict)
+    """What was refused so far, in the words of the error, and how often."""
 
     def takes(self, parameter: str) -> bool:
         """Whether the installed function is known to take this parameter."""
@@ -48,10 +50,7 @@ def bind(record: Record, installed: Installed, conditions: Mapping[str, Conditio
     try:
         target = getattr(installed.module, record.name)
     except AttributeError:
-        known = record.shape_in(installed.release) is None
-        why = f"{installed.described} has no {record.name}"
-        why += f" (first in {record.first()})" if known else ", although the release of that version has"
-        return _missing(record, installed, why)
+        return _missing(record, installed, _absence(record, installed))
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # a lazy attribute may import on first use, and an import can even exit
@@ -91,12 +90,23 @@ def _bound(
         for p in record.reference.parameters
         if p.name not in shape.names and not shape.any_keyword
     }
-    binding = Binding(record.name, ADAPTED, evidence, target, target, shape, why, lacks, drift)
+    binding = Binding(record.name, ADAPTED, evidence, target, target, shape, why, lacks, drift, settler.refused)
     if evidence != COMMON and shape.covers(record.reference) and not settler.unusable:
         binding.state = OWN
     else:
         binding.function = wrap(record, target, shape, defaults, settler)
     return binding
+
+
+def _absence(record: Record, installed: Installed) -> str:
+    """Why an installed module lacks a function: it came later, it went earlier, or the version string lies."""
+    why = f"{installed.described} has no {record.name}"
+    if record.shape_in(installed.release) is not None:
+        return f"{why}, although the release of that version has"
+    gone = record.gone()
+    if gone is not None and installed.release is not None and record.is_past(installed.release):
+        return f"{why} (last in {record.last()}, gone since {gone})"
+    return f"{why} (first in {record.first()}{f', gone since {gone}' if gone else ''})"
 
 
 def _missing(record: Record, installed: Installed, why: str) -> Binding:

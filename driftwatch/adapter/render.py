@@ -72,12 +72,21 @@ def header(plan: Mapping[str, Any], parts: list[tuple[str, str]], options: Mappi
     return "\n".join([_FIRST_LINE, "#", *(f"# {key}: {value}" for key, value in fields.items()), ""])
 
 
+def without_preface(file: str) -> str:
+    """The file from its first line on: comments above it, a licence say, are of those who keep it in their tree."""
+    lines = file.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        if line.rstrip("\r\n") == _FIRST_LINE:
+            return "".join(lines[number:])
+        if line.strip() and not line.startswith("#"):
+            break
+    raise InputError("this file is no adapter that driftwatch made", "write one with 'driftwatch adapter write'")
+
+
 def read_header(file: str) -> tuple[dict[str, str], str]:
     """The fields of a file's header, and its body."""
     fields: dict[str, str] = {}
-    lines = file.splitlines(keepends=True)
-    if not lines or lines[0].rstrip("\r\n") != _FIRST_LINE:
-        raise InputError("this file is no adapter that driftwatch made", "write one with 'driftwatch adapter write'")
+    lines = without_preface(file).splitlines(keepends=True)
     count = 1
     for line in lines[1:]:
         if not line.startswith("#"):

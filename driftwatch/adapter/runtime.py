@@ -40,9 +40,17 @@ class Adapter:
         return self.bindings[name].function
 
     def available(self, name: str) -> bool:
-        """Whether the installed build has a function, so that calling it can work."""
+        """Whether the installed build has a name, bound here or not, so that using it can work."""
         binding = self.bindings.get(name)
-        return binding is not None and binding.state != MISSING
+        if binding is not None:
+            return binding.state != MISSING
+        try:
+            self.attribute(name)
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException:  # a lazy attribute may import on first use, and an import can even exit
+            return False
+        return True
 
     def attribute(self, name: str) -> Any:
         """Any other name of the library, as it is in the installed build; AttributeError says why it is absent."""
@@ -60,6 +68,7 @@ class Adapter:
                 "why": b.why,
                 "lacks": {parameter: list(words) for parameter, words in b.lacks.items()},
                 "drift": list(b.drift),
+                "refused": dict(b.refused),
             }
             for name, b in self.bindings.items()
         }
@@ -128,6 +137,7 @@ def as_table(report: Mapping[str, Any]) -> str:
         rows.append((name, f["state"], f["evidence"], f["why"] if f["state"] == MISSING else lacks or "-"))
     lines += ["", *_columns(rows)]
     lines += [f"  drift in {n}: {d}" for n, f in report["functions"].items() for d in f["drift"]]
+    lines += [f"  refused {n} times: {text}" for f in report["functions"].values() for text, n in f["refused"].items()]
     for name, section in report.items():
         if name not in ("made_from", "installed", "functions"):
             lines += ["", f"{name}:", *_nested(section)]

@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from driftwatch.adapter.rules import DROP, REFUSE, WARN, Condition, Rule, verdict
-from driftwatch.adapter.signatures import MissingArgument, Shape, UnsupportedArgument
+from driftwatch.adapter.signatures import MissingArgument, Shape, UnsupportedArgument, refusal_text
 
 logger = logging.getLogger(__name__)
+
+_MOST_REFUSALS = 32
+"""How many different refusals are remembered; a caller with ever new values must not fill the memory."""
 
 
 class _Omitted:
@@ -46,7 +49,22 @@ class Record:
 
     def first(self) -> str | None:
         """The first release that has the function."""
-        return self._first({release for held, _ in self.shapes for release in held})
+        return self._first(self._holders())
+
+    def last(self) -> str | None:
+        """The last release that has the function."""
+        return next((release for release in reversed(self.releases) if release in self._holders()), None)
+
+    def gone(self) -> str | None:
+        """The first known release after the last one that has it; None when the newest has it."""
+        last = self.last()
+        later = self.releases[self.releases.index(last) + 1 :] if last else ()
+        return later[0] if later else None
+
+    def is_past(self, release: str) -> bool:
+        """Whether a known release came after the last one that has the function."""
+        last = self.last()
+        return last is not None and self.releases.index(release) > self.releases.index(last)
 
     def shape_in(self, release: str | None) -> Shape | None:
         return next((shape for held, shape in self.shapes if release in held), None)
@@ -54,6 +72,9 @@ class Record:
     def first_with(self, parameter: str) -> str | None:
         """The first release that takes a parameter."""
         return self._first({release for held, shape in self.shapes if parameter in shape.names for release in held})
+
+    def _holders(self) -> set[str]:
+        return {release for held, _ in self.shapes for release in held}
 
     def _first(self, held: set[str]) -> str | None:
         return next((release for release in self.releases if release in held), None)
@@ -75,6 +96,8 @@ class Settler:
         self.shape = shape
         self.conditions = conditions
         self.warned: set[str] = set()
+        self.refused: dict[str, int] = {}
+        """What was refused so far, in the words of the error, and how often."""
         self.rules: dict[str, tuple[Rule, ...]] = {}
         self.unusable: dict[str, tuple[Rule, ...]] = {}
         """Parameters the build has, with values it cannot use."""
@@ -106,11 +129,16 @@ class Settler:
 
     def refusal(self, parameter: str, value: Any, because: str) -> UnsupportedArgument:
         first = self.record.first_with(parameter)
-        return UnsupportedArgument(self.record.name, parameter, value, self.release, first, because)
+        known = (self.record.name, parameter, value, self.release, first, because)
+        message = refusal_text(*known)
+        self._count(message)
+        return UnsupportedArgument(message, *known)
 
     def missing(self, given: Mapping[str, Any]) -> MissingArgument:
         names = [n for n in self.shape.required if given.get(n, OMITTED) is OMITTED]
-        return MissingArgument(f"{self.record.name}: {self.release} requires {', '.join(names)}")
+        message = f"{self.record.name}: {self.release} requires {', '.join(names)}"
+        self._count(message)
+        return MissingArgument(message)
 
     def surplus(self, positional: Sequence[Any], keywords: Mapping[str, Any]) -> UnsupportedArgument:
         """The refusal of arguments that neither the reference signature nor the build knows."""
@@ -118,6 +146,10 @@ class Settler:
             return self.refusal(name, value, "the installed build does not take it")
         count = len(self.record.reference.positional)
         return self.refusal(f"positional argument {count + 1}", positional[0], f"{count} are taken by position")
+
+    def _count(self, message: str) -> None:
+        if message in self.refused or len(self.refused) < _MOST_REFUSALS:
+            self.refused[message] = self.refused.get(message, 0) + 1
 
 
 def _passed(arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -16,18 +16,46 @@ class AdapterError(RuntimeError):
 
 
 class UnsupportedArgument(AdapterError):
-    """An argument that the installed build does not take, and that may not be dropped."""
+    """An argument that the installed build does not take, and that may not be dropped.
 
-    def __init__(self, function: str, parameter: str, value: object, release: str, first: str | None, why: str) -> None:
-        since = f"first taken in {first}" if first else "taken in no known release"
-        shown = _shown(value)
-        super().__init__(f"{function}: {parameter}={shown} is not supported by {release} ({since}): {why}")
-        self.function = function
-        self.parameter = parameter
-        self.value = value
-        self.release = release
-        self.first = first
-        self.why = why
+    It is made of what it says and what it knows. It has no constructor of its own: torch.compile follows none of an
+    exception, and would hide this one behind its own complaint.
+    """
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+    @property
+    def function(self) -> str:
+        return str(self.args[1])
+
+    @property
+    def parameter(self) -> str:
+        return str(self.args[2])
+
+    @property
+    def value(self) -> Any:
+        return self.args[3]
+
+    @property
+    def release(self) -> str:
+        """The installed build, in words."""
+        return str(self.args[4])
+
+    @property
+    def first(self) -> str | None:
+        """The first release that takes the argument."""
+        return None if self.args[5] is None else str(self.args[5])
+
+    @property
+    def why(self) -> str:
+        return str(self.args[6])
+
+
+def refusal_text(function: str, parameter: str, value: object, release: str, first: str | None, why: str) -> str:
+    """The refusal of one argument, in one sentence."""
+    since = f"first taken in {first}" if first else "taken in no known release"
+    return f"{function}: {parameter}={_shown(value)} is not supported by {release} ({since}): {why}"
 
 
 class MissingArgument(AdapterError):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from driftwatch.adapter.plan import make_plan
 from driftwatch.adapter.policy import load_policy
-from driftwatch.adapter.render import body_digest, read_header, render
+from driftwatch.adapter.render import body_digest, read_header, render, without_preface
 from driftwatch.errors import InputError, UsageError
 from driftwatch.snapshot.history import History
 from driftwatch.targets.target import Target
@@ -89,6 +89,6 @@ def check_adapter(history: History, target: Target, path: Path) -> Checked:
     for key, reason in _REASONS.items():
         if old.get(key) != new[key]:
             reasons.append(reason.format(new=new[key], old=old.get(key, "something else")))
-    if not reasons and made.text != file:
+    if not reasons and made.text != without_preface(file):
         reasons.append("the form in which adapters are written changed")
     return Checked(path, tuple(reasons), edited)

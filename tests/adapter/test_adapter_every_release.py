@@ -218,3 +218,25 @@ def test_the_newest_release_needs_no_adapter(
     adapter = Adapter(data, CONDITIONS)
     for function in FUNCTIONS:
         assert adapter.function(function) is getattr(sys.modules["flashinfer.comm"], function)
+
+
+def test_available_answers_for_the_build(
+    data: dict[str, Any], history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also for names that the adapter does not bind, and for one whose first use raises, or exits."""
+    recorder = Recorder(history, "0.6.12")
+    recorder.install(monkeypatch)
+    adapter = Adapter(data, CONDITIONS)
+
+    def lazy(name: str) -> Any:
+        if name == "exits":
+            raise SystemExit(3)
+        raise AttributeError(name)
+
+    sys.modules["flashinfer.comm"].MoeAlltoAll = object  # type: ignore[attr-defined]
+    sys.modules["flashinfer.comm"].__getattr__ = lazy  # type: ignore[method-assign]
+    assert adapter.available("MoeAlltoAll")
+    assert adapter.available("allreduce_fusion")
+    assert not any(adapter.available(name) for name in ("no_such", "exits", "__path__"))
+    recorder.install(monkeypatch, broken=ImportError("not here"))
+    assert not Adapter(data, CONDITIONS).available("MoeAlltoAll")

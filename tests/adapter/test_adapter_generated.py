@@ -107,6 +107,18 @@ def test_an_untouched_file_is_current(history: History, target: Target, adapter_
     assert check_adapter(history, target, windows).current
 
 
+@pytest.mark.parametrize("preface", ["# SPDX-License-Identifier: Apache-2.0\n", "#!/usr/bin/env python3\n# Ours.\n\n"])
+def test_comments_above_it_are_of_those_who_keep_it(
+    preface: str, history: History, target: Target, adapter_file: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "licensed.py"
+    path.write_text(preface + adapter_file.read_text())
+    assert check_adapter(history, target, path).reasons == ()
+    path.write_text("import os\n" + adapter_file.read_text())
+    with pytest.raises(InputError, match="no adapter"):
+        check_adapter(history, target, path)
+
+
 def test_an_edited_file_is_told(history: History, target: Target, adapter_file: Path, tmp_path: Path) -> None:
     edited = tmp_path / "edited.py"
     edited.write_text(adapter_file.read_text().replace('"drop-and-warn"', '"drop"'))

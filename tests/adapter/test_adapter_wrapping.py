@@ -311,6 +311,61 @@ def test_a_compiler_takes_the_wrapper_whole(hide: bool, seen: int) -> None:
         assert torch.equal(torch.compile(layer, fullgraph=True, backend="eager")(x), x * x + 1 + 10 * x + 54300)
 
 
+def test_a_refusal_names_itself_to_a_compiler() -> None:
+    torch = pytest.importorskip("torch")
+
+    def target(a: Any, b: Any, c: Any = 1, d: Any = 2, e: Any = 3, f: Any = 4, g: Any = 5) -> Any:
+        return a * b
+
+    wrapper = bound(target, (OLD, NEW), RULES).function
+    x = torch.arange(4.0)
+    for value, shown in ((5, "h=5"), (x, "h=<Tensor")):
+
+        def layer(x: Any, value: Any = value) -> Any:
+            return wrapper(x, x, h=value)
+
+        def guarded(x: Any, value: Any = value) -> Any:
+            try:
+                return wrapper(x, x, h=value)
+            except UnsupportedArgument:
+                return x + 1
+
+        with pytest.raises(Exception, match=f"UnsupportedArgument.*{shown}.* is not supported by library 1"):
+            torch.compile(layer, fullgraph=True, backend="eager")(x)
+        assert torch.equal(torch.compile(guarded, fullgraph=True, backend="eager")(x), x + 1)
+
+
+def test_refusals_are_counted() -> None:
+    binding = bound(Hidden(), (OLD, NEW), RULES)
+    for value in (1, 1, 2):
+        with pytest.raises(UnsupportedArgument) as caught:
+            binding.function(1, 2, h=value)
+        assert (caught.value.function, caught.value.parameter, caught.value.value) == ("f", "h", value)
+        assert (caught.value.release, caught.value.first) == ("library 1", "2")
+    with pytest.raises(MissingArgument):
+        binding.function(1)
+    why = "(first taken in 2): leaving it out could change the result"
+    assert binding.refused == {
+        f"f: h=1 is not supported by library 1 {why}": 2,
+        f"f: h=2 is not supported by library 1 {why}": 1,
+        "f: library 1 requires b": 1,
+    }
+    for value in range(10, 100):
+        with pytest.raises(UnsupportedArgument):
+            binding.function(1, 2, h=value)
+    assert len(binding.refused) == 32
+
+
+def test_a_name_that_is_gone_says_when_it_went() -> None:
+    def why(release: str) -> str:
+        installed = Installed("library", "library", types.ModuleType("library"), release, release, None, {}, ())
+        return bind(Record("f", ("1", "2", "3", "4"), ((("2", "3"), recorded(OLD)),), ()), installed, {}).why
+
+    assert why("1") == "library 1 has no f (first in 2, gone since 4)"
+    assert why("3") == "library 3 has no f, although the release of that version has"
+    assert why("4") == "library 4 has no f (last in 3, gone since 4)"
+
+
 # -- what it costs ---------------------------------------------------------------------------------------------------
 
 
