@@ -6,11 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from driftwatch.binding.calls import parts
+from driftwatch.binding.signature import Fault
 from driftwatch.findings import Severity
 from driftwatch.flow.uses import Argument, Catch, Outcome
 from driftwatch.rules import missing_argument, shifted_positional, too_many_positional, unknown_keyword
 from driftwatch.rules.example import signature
 from driftwatch.rules.shifted_positional import renamed_in_place
+from driftwatch.snapshot.history import merge
+from driftwatch.snapshot.model import Ref, Snapshot, Symbol, SymbolKind
 from tests.made_uses import ALL, SILENT, at, call, findings, passed, releases, said, verdicts
 
 DW101, DW102 = unknown_keyword.RULE, missing_argument.RULE
@@ -76,6 +80,20 @@ def test_a_method_is_wrong_only_where_no_class_of_the_instance_takes_it() -> Non
     assert said(DW101, wax) == [("error", "1.2 to 2.1", "colour")]
     add = call("kiln:Shelf.add", keywords=("pot",), method=True)
     assert said(DW101, add) == []
+
+
+def test_a_function_of_several_signatures_takes_what_any_of_them_takes() -> None:
+    ref = Ref("kiln", "fire")
+    either = Symbol(ref, SymbolKind.FUNCTION, variants=(signature("(a, *, new=1)"), signature("(a, b)")))
+    taken = merge("kiln", "kiln", [Snapshot("1.0", {ref: either})])
+
+    def problems(positional: int, *keywords: str) -> list[Fault]:
+        use = replace(call("kiln:fire", *[None] * positional, keywords=keywords), releases=taken.timeline.all)
+        (part,) = parts(use, taken)
+        return [problem.fault for problem in part.bound.problems]
+
+    assert problems(1, "new") == problems(2) == problems(1, "b") == []
+    assert problems(1, "old") == problems(1, "b", "old") == [Fault.UNKNOWN_KEYWORD]
 
 
 # -- DW102 -----------------------------------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ symbols = st.builds(
     deprecated=st.none() | st.builds(Deprecation, texts, maybe),
     requires=st.lists(names, max_size=2).map(tuple),
     open=st.booleans(),
+    variants=st.lists(signatures, max_size=2).map(tuple),
 )
 
 

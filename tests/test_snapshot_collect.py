@@ -336,14 +336,107 @@ class TestConditions:
         assert symbol(found, "pkg:X").value is None
         assert symbol(found, "pkg:Y").value is None
 
-    def test_two_classes_of_one_name_are_open(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [
+            ("if os.name == 'nt':", "else:"),
+            ("try:\n    import stone", "except ImportError:"),
+            ("if os.name == 'nt':\n    pass\nelif os.name == 'posix':", "else:"),
+        ],
+    )
+    def test_a_class_of_two_branches_has_the_members_of_both(self, tmp_path: Path, first: str, second: str) -> None:
+        source = f"""\
+import os
+{first}
+    class C:
+        def __init__(self, size): ...
+        def a(self): ...
+        def both(self, x, *, new=None): ...
+        def same(self) -> int: ...
+        limit = 4
+{second}
+    class C:
+        def __init__(self, size): self.ptr = 0
+        def b(self): ...
+        def both(self, x, y=0): ...
+        def same(self) -> int: ...
+        limit = 8
+"""
+        found = collected(tmp_path, __init__=source)
+        assert not symbol(found, "pkg:C").open
+        assert parameters(found, "pkg:C") == ["size"]
+        members = {ref.qualname for ref in found.symbols if ref.qualname.startswith("C.")}
+        assert members == {"C.a", "C.b", "C.both", "C.same", "C.limit", "C.ptr"}
+        assert symbol(found, "pkg:C.limit").value is None
+        assert parameters(found, "pkg:C.same") == []
+        both = symbol(found, "pkg:C.both")
+        assert both.signature is None
+        assert [[p.name for p in v.parameters] for v in both.variants] == [["x", "new"], ["x", "y"]]
+
+    def test_definitions_in_branches_of_a_class_body_are_kept(self, tmp_path: Path) -> None:
+        source = """\
+import os
+class C:
+    if os.name == "nt":
+        def __init__(self, a): self.left = a
+        def f(self, a): ...
+        def only(self): ...
+    else:
+        def __init__(self, a, b): self.right = b
+        def f(self, b): ...
+    try:
+        import stone
+        def g(self, a): ...
+    except ImportError:
+        def g(self): self.missing = True
+"""
+        found = collected(tmp_path, __init__=source)
+        made = symbol(found, "pkg:C")
+        assert [[p.name for p in v.parameters] for v in made.variants] == [["a"], ["a", "b"]]
+        assert [[p.name for p in v.parameters] for v in symbol(found, "pkg:C.f").variants] == [["a"], ["b"]]
+        assert [[p.name for p in v.parameters] for v in symbol(found, "pkg:C.g").variants] == [["a"], []]
+        members = {ref.qualname for ref in found.symbols if ref.qualname.startswith("C.")}
+        assert members >= {"C.only", "C.left", "C.right", "C.missing"}
+
+    def test_an_imported_name_may_come_from_either_place(self, tmp_path: Path) -> None:
+        files = {
+            "left": "def f(a): ...\nclass C:\n    def x(self): ...\n",
+            "right": "def f(b): ...\nclass C:\n    def y(self): ...\n",
+            "chosen": "import os\nif os.name == 'nt':\n    from .left import C, f\nelse:\n"
+            "    from .right import C, f\nif os.name == 'nt':\n    g = f\nelse:\n    from .left import f as g\n",
+        }
+        found = collected(tmp_path, __init__="from .chosen import C, f\nclass D(C):\n    pass\n", **files)
+        for name in ("pkg:f", "pkg.chosen:f"):
+            assert [[p.name for p in v.parameters] for v in symbol(found, name).variants] == [["a"], ["b"]]
+        assert {ref.qualname for ref in found.symbols if ref.module == "pkg"} >= {"C.x", "C.y"}
+        assert symbol(found, "pkg:C").definition == Ref("pkg.chosen", "C")
+        assert symbol(found, "pkg:D").bases == ("pkg.chosen:C",)
+
+    def test_a_base_of_two_branches_constructs_as_either(self, tmp_path: Path) -> None:
         source = (
-            "try:\n    import stone\n    class C:\n        def a(self): ...\n"
-            "except ImportError:\n    class C:\n        def b(self): ...\n"
+            "import os\nif os.name == 'nt':\n    class B:\n        def __init__(self, a): ...\nelse:\n"
+            "    class B:\n        def __init__(self, a, b): ...\nclass C(B): ...\n"
         )
-        found = symbol(collected(tmp_path, __init__=source), "pkg:C")
-        assert found.open
-        assert found.signature is None
+        made = symbol(collected(tmp_path, __init__=source), "pkg:C")
+        assert [[p.name for p in v.parameters] for v in made.variants] == [["a"], ["a", "b"]]
+
+    def test_what_holds_a_place_is_no_definition(self, tmp_path: Path) -> None:
+        source = (
+            "import os\nfrom .other import wrap\nif os.name == 'nt':\n    def f(a): ...\nelse:\n    f = None\n"
+            "def g(a): ...\nif os.name == 'nt':\n    g = wrap(g)\n"
+        )
+        found = collected(tmp_path, __init__=source, other="def wrap(f): ...\n")
+        assert parameters(found, "pkg:f") == ["a"]
+        assert parameters(found, "pkg:g") == ["a"]
+
+    def test_one_name_of_two_kinds_takes_what_either_takes(self, tmp_path: Path) -> None:
+        source = (
+            "import os\nif os.name == 'nt':\n    def f(a): ...\nelse:\n    class f:\n"
+            "        def __init__(self, b): ...\n        def m(self): ...\n"
+        )
+        found = symbol(collected(tmp_path, __init__=source), "pkg:f")
+        assert (found.kind, found.open) == (SymbolKind.CLASS, True)
+        assert [[p.name for p in v.parameters] for v in found.variants] == [["a"], ["b"]]
 
     def test_a_wildcard_of_another_distribution_opens_the_module(self, tmp_path: Path) -> None:
         assert symbol(collected(tmp_path, __init__="from stone import *\n"), "pkg").open

@@ -196,3 +196,13 @@ def test_a_post_release_that_renames(history: History) -> None:
     assert history.timeline.describe(history.attribute(ROOT, "decode_cp_a2a_allocate_workspace")) == "0.6.10"
     renamed = history.attribute(ROOT, "decode_cp_a2a_allocate_mnnvl_workspace")
     assert history.timeline.describe(renamed) == "0.6.10.post1 to 0.7.4"
+
+
+def test_a_class_that_each_branch_of_its_module_defines(history: History) -> None:
+    memory = Ref(f"{ROOT}.mnnvl", "MnnvlMemory")
+    assert history.of(memory)[0].releases == history.timeline.all
+    assert not history.is_open(memory)
+    set_from = history.member(memory, "set_comm_from_config", history.timeline.all)
+    assert set_from.present == history.timeline.matching(">=0.3.0")
+    assert not set_from.unknown
+    assert history.member(memory, "ptr", history.timeline.all).present == history.timeline.all

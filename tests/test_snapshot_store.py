@@ -211,7 +211,7 @@ class TestDamage:
         assert "names no symbol" in damage(store.HISTORY, 4, lambda row: '{"kind": "class", "since": "0.9"}\n')
 
     def test_a_header_of_another_format(self, damage: Callable[..., str]) -> None:
-        assert "line 1" in damage(store.HISTORY, 1, lambda row: row.replace('"format": 1', '"format": 2'))
+        assert "line 1" in damage(store.HISTORY, 1, lambda row: row.replace('"format": 2', '"format": 1'))
 
     def test_a_file_cut_short(self, damage: Callable[..., str], folder: Path) -> None:
         last = len((folder / store.HISTORY).read_text().splitlines())

@@ -8,7 +8,7 @@ takes the call.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from driftwatch.binding.classes import candidates
@@ -52,7 +52,7 @@ def parts(use: CallUse, history: History) -> tuple[Part, ...]:
 def signatures_of(use: CallUse, history: History) -> list[tuple[ReleaseSet, tuple[Signature | None, ...]]]:
     """The signatures the callee may have, by release; None among them takes anything."""
     return [
-        (releases, tuple(dict.fromkeys(_signature(epoch, use.unbound) for epoch in epochs)))
+        (releases, tuple(dict.fromkeys(s for epoch in epochs for s in _signatures(epoch, use.unbound))))
         for releases, epochs in callee_epochs(use, history)
     ]
 
@@ -103,13 +103,15 @@ def passed_at(arguments: tuple[Argument, ...], releases: ReleaseSet) -> tuple[in
     return tuple(i for i, argument in enumerate(arguments) if releases <= argument.releases)
 
 
-def _signature(epoch: Epoch, unbound: bool) -> Signature | None:
+def _signatures(epoch: Epoch, unbound: bool) -> Iterator[Signature | None]:
     symbol = epoch.symbol
-    if symbol.kind not in (SymbolKind.FUNCTION, SymbolKind.CLASS) or symbol.signature is None:
-        return None
-    if unbound and symbol.kind is SymbolKind.FUNCTION and symbol.binding is Binding.INSTANCE:
-        return replace(symbol.signature, parameters=(_RECEIVER, *symbol.signature.parameters))
-    return symbol.signature
+    known = symbol.kind in (SymbolKind.FUNCTION, SymbolKind.CLASS)
+    bound = not (unbound and symbol.kind is SymbolKind.FUNCTION and symbol.binding is Binding.INSTANCE)
+    for signature in symbol.possible if known else (None,):
+        if signature is None or bound:
+            yield signature
+        else:
+            yield replace(signature, parameters=(_RECEIVER, *signature.parameters))
 
 
 def _part(use: CallUse, releases: ReleaseSet, signatures: tuple[Signature | None, ...]) -> Part:

@@ -57,7 +57,7 @@ def _taken(use: CallUse, name: str, context: Context) -> ReleaseSet:
     """The releases that take the keyword, wherever the call is reached."""
     taken = EMPTY
     for releases, epochs in callee_epochs(replace(use, releases=context.history.timeline.all), context.history):
-        if any(takes_keyword(epoch.symbol.signature, name) for epoch in epochs):
+        if any(takes_keyword(signature, name) for epoch in epochs for signature in epoch.symbol.possible):
             taken |= releases
     return taken
 
@@ -69,7 +69,7 @@ def _hint(use: CallUse, name: str, taken: ReleaseSet, context: Context) -> str:
     known: set[str] = set()
     for _, epochs in callee_epochs(replace(use, releases=history.timeline.all), history):
         for epoch in epochs:
-            known.update(p.name for p in (epoch.symbol.signature.parameters if epoch.symbol.signature else ()))
+            known.update(p.name for s in epoch.symbol.possible if s is not None for p in s.parameters)
     return f"no known release takes `{name}`{did_you_mean(name, known)}"
 
 

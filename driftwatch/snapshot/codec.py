@@ -71,6 +71,7 @@ def alias_of(symbol: Symbol, old: Ref, new: Ref, requires: Sequence[str] | None 
         symbol.deprecated,
         symbol.requires if requires is None else tuple(requires),
         symbol.open,
+        symbol.variants,
     )
 
 
@@ -118,7 +119,9 @@ def encode_symbol(symbol: Symbol) -> Entry:
     if symbol.bases:
         entry["bases"] = list(symbol.bases)
     if symbol.signature is not None:
-        _encode_signature(symbol.signature, entry)
+        entry.update(_encode_signature(symbol.signature))
+    if symbol.variants:
+        entry["variants"] = [_encode_signature(variant) for variant in symbol.variants]
     for key, value in (("value", symbol.value), ("annotation", symbol.annotation)):
         if value is not None:
             entry[key] = value
@@ -138,7 +141,7 @@ def encode_symbol(symbol: Symbol) -> Entry:
 _KEYS = frozenset(
     {
         *("name", "kind", "binding", "abstract", "bases", "value", "annotation", "definition", "requires", "open"),
-        *("parameters", "returns", "instance_of", "extra_keywords"),
+        *("parameters", "returns", "instance_of", "extra_keywords", "variants"),
         *("deprecated", "removal"),
         *("is", "since", "until"),
     }
@@ -164,17 +167,19 @@ def decode(entry: Entry) -> Symbol:
         deprecated=None if deprecated is None else Deprecation(_text(deprecated), _optional(entry.get("removal"))),
         requires=_texts(entry.get("requires", ())),
         open=entry.get("open", False) is True,
+        variants=tuple(map(_decode_signature, entry.get("variants", ()))),
     )
 
 
-def _encode_signature(signature: Signature, entry: Entry) -> None:
-    entry["parameters"] = _encode_parameters(signature.parameters)
+def _encode_signature(signature: Signature) -> Entry:
+    entry: Entry = {"parameters": _encode_parameters(signature.parameters)}
     if signature.returns is not None:
         entry["returns"] = signature.returns
     if signature.returns_ref is not None:
         entry["instance_of"] = str(signature.returns_ref)
     if signature.extra_keywords:
         entry["extra_keywords"] = list(signature.extra_keywords)
+    return entry
 
 
 def _decode_signature(entry: Entry) -> Signature:

@@ -21,7 +21,7 @@ from driftwatch.snapshot.tree import SourceTree
 
 def collect(tree: SourceTree, module: str, release: str, reader: Reader | None = None) -> Snapshot:
     """The API of `module` in one release. A `reader` shared between releases reads equal files once."""
-    library = Library(tree, module.partition(".")[0], release, reader or Reader())
+    library = Library(tree, module, release, reader or Reader())
     if library.module(module) is None:
         raise SnapshotError(f"release {release} has no module {module}")
     return Snapshot(release, _Collecting(library, module).symbols())
@@ -33,7 +33,7 @@ class _Collecting:
     def __init__(self, library: Library, root: str) -> None:
         self._library = library
         self._root = root
-        self._descriptions = Descriptions(library, root)
+        self._descriptions = Descriptions(library)
         self._symbols: dict[Ref, Symbol] = {}
 
     def symbols(self) -> dict[Ref, Symbol]:

@@ -1,7 +1,8 @@
 """What a class takes when it is called.
 
 Its own or inherited ``__init__`` or ``__new__``; for dataclasses, named tuples and enumerations what Python makes of
-them. None where a base or metaclass outside the library decides: then any arguments may be right.
+them. Several signatures, where branches of the source decide which of them it is; None among them where a base or
+metaclass outside the library decides: then any arguments may be right.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ WITHOUT_CONSTRUCTOR = frozenset(
 )
 ORDINARY_METACLASSES = frozenset({"abc.ABCMeta", "type", "enum.EnumMeta", "enum.EnumType"})
 _EITHER = ParameterKind.POSITIONAL_OR_KEYWORD
+_UNKNOWN: tuple[Signature | None, ...] = (None,)
 
 
 def dotted(found: Foreign) -> str:
@@ -79,66 +81,73 @@ def slots(facts: ClassFacts) -> set[str]:
     return {single} if single is not None else set(_strings(bound.facts.text))
 
 
-def constructor(library: Library, owner: Definition) -> Signature | None:
-    """The signature of calling the class; None when it cannot be known."""
-    facts = _class(owner)
-    if facts is None or any(isinstance(rival, ClassFacts) for rival in owner.bound.rivals):
-        return None
+def constructor(library: Library, owner: Definition) -> tuple[Signature | None, ...]:
+    """The signatures that calling the class may have; None among them when it cannot be known."""
     if any(not ordinary_metaclass(library, found, "__call__") for found in library.lineage(owner)):
-        return None
+        return _UNKNOWN
     if is_enumeration(library, owner):
-        return Signature((Parameter("value", _EITHER),))
+        return (Signature((Parameter("value", _EITHER),)),)
+    possible: list[Signature | None] = []
     for found in library.lineage(owner):
         if isinstance(found, Definition):
-            decided, signature = _own(library, found, called=owner)
-            if decided:
-                return signature
+            brought = [_own(library, branch) for branch in _branches(library, found)]
+            possible += [signature for signatures in brought for signature in signatures or ()]
+            if None not in brought:
+                return tuple(possible)
         elif isinstance(found, Foreign):
             path = dotted(found)
             if path in NAMED_TUPLES:
                 # The base stands behind the class that names it, whose fields have been looked at by then.
-                return Signature()
+                break
             if path not in WITHOUT_CONSTRUCTOR:
-                return None
+                return _UNKNOWN
         else:
-            return None
-    return Signature()
+            return _UNKNOWN
+    return (*possible, Signature())
 
 
-def _own(library: Library, found: Definition, called: Definition) -> tuple[bool, Signature | None]:
-    """The constructor that one class of the lineage brings, and whether it brings one."""
+def _branches(library: Library, found: Definition) -> Iterator[Definition]:
+    """A class as each branch of its module defines it."""
+    yield found
+    for rival in library.rivals(found.bound):
+        yield Definition(found.ref, Bound(rival))
+
+
+def _own(library: Library, found: Definition) -> tuple[Signature | None, ...] | None:
+    """The constructor that one class of the lineage brings; None when it brings none."""
     facts = _class(found)
     if facts is None:
-        return True, None
+        return _UNKNOWN
     dataclass = is_dataclass(facts.decorators)
     if dataclass is not None and "__init__" not in facts.body and keyword_flag(dataclass, "init") is not False:
         parameters = fields(library, found)
-        return True, None if parameters is None else Signature(parameters)
+        return _UNKNOWN if parameters is None else (Signature(parameters),)
     if any(isinstance(b, Foreign) and dotted(b) in NAMED_TUPLES for b in library.bases(found)):
         if "__new__" not in facts.body:
-            return True, Signature(tuple(_tuple_fields(facts)))
+            return (Signature(tuple(_tuple_fields(facts))),)
     makers = [facts.body[name] for name in ("__init__", "__new__") if name in facts.body]
     deciding = [bound for bound in makers if not _passes_all(bound)] or makers
     if deciding:
-        signatures = [_from_function(bound) for bound in deciding]
+        signatures = [tuple(_from_function(library, bound)) for bound in deciding]
         # Both are given the same arguments; where they want different ones, no signature says what fits.
-        same = all(s is not None and s.parameters == signatures[0].parameters for s in signatures if signatures[0])
-        return True, signatures[0] if same else None
+        return signatures[0] if len(set(map(_takes, signatures))) == 1 else _UNKNOWN
     if any(last_name(d.path) not in TRANSPARENT_ON_CLASSES for d in facts.decorators):
         # It may make a constructor of the fields (attrs and its like).
-        return True, None
-    return False, None
+        return _UNKNOWN
+    return None
 
 
-def _from_function(bound: Bound) -> Signature | None:
-    function = bound.facts
-    if not isinstance(function, FunctionFacts):
-        return None
-    parameters = without_first(function.parameters)
-    for rival in bound.rivals:
-        if isinstance(rival, FunctionFacts) and without_first(rival.parameters) != parameters:
-            return None
-    return Signature(parameters, extra_keywords=accepted_keywords(function))
+def _from_function(library: Library, bound: Bound) -> Iterator[Signature | None]:
+    for function in (bound.facts, *library.rivals(bound)):
+        if isinstance(function, FunctionFacts):
+            parameters = without_first(function.parameters)
+            yield Signature(parameters, extra_keywords=accepted_keywords(function))
+        else:
+            yield None
+
+
+def _takes(signatures: tuple[Signature | None, ...]) -> tuple[tuple[Parameter, ...] | None, ...]:
+    return tuple(signature.parameters if signature is not None else None for signature in signatures)
 
 
 def _passes_all(bound: Bound) -> bool:

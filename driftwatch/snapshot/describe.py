@@ -11,14 +11,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from driftwatch.snapshot import constructors, decorators
+from driftwatch.snapshot.branches import merged, one_of
 from driftwatch.snapshot.codec import alias_of
-from driftwatch.snapshot.library import Definition, Foreign, Library, ModuleFound
+from driftwatch.snapshot.library import Definition, Foreign, Found, Library, ModuleFound
 from driftwatch.snapshot.model import Binding, Parameter, Ref, Signature, Symbol, SymbolKind
 from driftwatch.snapshot.source_facts import (
     CallArgument,
     ClassFacts,
     DecoratorFacts,
     FunctionFacts,
+    ImportFacts,
     NamedExpression,
     ValueFacts,
 )
@@ -57,12 +59,12 @@ def is_dunder(name: str) -> bool:
 class Descriptions:
     """The symbols of every definition that has been asked for, and of the classes those refer to."""
 
-    def __init__(self, library: Library, root: str) -> None:
+    def __init__(self, library: Library) -> None:
         self._library = library
-        self._root = root
         self._described: dict[Ref, tuple[Symbol, ...]] = {}
         self._waiting: list[Definition] = []
-        self._always = library.packages(root, root)
+        self._merging: set[Ref] = set()
+        self._always = library.packages(library.root)
 
     def all(self) -> Iterator[Symbol]:
         """Everything described so far, and whatever it refers to."""
@@ -86,14 +88,36 @@ class Descriptions:
         """The optional packages behind imports without which a name is absent."""
         needed: frozenset[str] = frozenset()
         for path in needs:
-            needed |= self._library.packages_of(path, self._root)
+            needed |= self._library.packages_of(path)
         return tuple(sorted(needed - self._always))
 
     def module_requires(self, module: str) -> tuple[str, ...]:
         """The optional packages without which a module cannot be imported."""
-        return tuple(sorted(self._library.packages(module, self._root) - self._always))
+        return tuple(sorted(self._library.packages(module) - self._always))
 
-    def _describe(self, found: Definition, owner: Definition | None) -> Iterator[Symbol]:
+    def _describe(self, found: Definition, owner: Definition | None) -> Iterable[Symbol]:
+        if not self._library.rivals(found.bound):
+            return self._defined(found, owner)
+        if found.ref in self._merging:
+            return ()  # classes may hold each other without end
+        self._merging.add(found.ref)
+        symbols = merged([list(self._branch(found.ref, branch, owner)) for branch in self._library.branches(found)])
+        self._merging.discard(found.ref)
+        return symbols
+
+    def _branch(self, ref: Ref, branch: Found | None, owner: Definition | None) -> Iterator[Symbol]:
+        """What a name is on one of its branches."""
+        if isinstance(branch, Definition):
+            symbols = self._defined(branch, owner) if branch.ref == ref else self.of(branch)
+            for symbol in symbols:
+                # Whichever it is, this is where a name is made of it.
+                yield symbol if branch.ref == ref else replace(alias_of(symbol, branch.ref, ref), definition=None)
+        elif isinstance(branch, ModuleFound):
+            yield Symbol(ref, SymbolKind.MODULE, definition=Ref(branch.module, ""))
+        else:
+            yield Symbol(ref, SymbolKind.ATTRIBUTE)
+
+    def _defined(self, found: Definition, owner: Definition | None) -> Iterator[Symbol]:
         facts = found.bound.facts
         requires = self.requires(found.bound.needs)
         if isinstance(facts, ClassFacts):
@@ -136,11 +160,8 @@ class Descriptions:
 
     def _signature(
         self, found: Definition, facts: FunctionFacts, binding: Binding | None, returns_ref: Ref | None
-    ) -> Signature | None:
+    ) -> Signature:
         parameters = _seen(facts, binding)
-        for rival in found.bound.rivals:
-            if isinstance(rival, FunctionFacts) and not _accepts_alike(_seen(rival, binding), parameters):
-                return None
         extra = set(decorators.accepted_keywords(facts))
         for decorator in facts.decorators:
             extra |= self._added_keywords(decorator)
@@ -196,16 +217,17 @@ class Descriptions:
         init = facts.body.get("__init__")
         warns = init.facts.warns if init is not None and isinstance(init.facts, FunctionFacts) else None
         strange = not constructors.ordinary_metaclass(self._library, found, *_REMAKING)
-        rivals = any(not isinstance(rival, ValueFacts) for rival in found.bound.rivals)
         delegated = self._delegated(facts)
+        signature, variants = one_of(constructors.constructor(self._library, found))
         yield Symbol(
             found.ref,
             SymbolKind.CLASS,
-            signature=constructors.constructor(self._library, found),
+            signature=signature,
+            variants=variants,
             bases=tuple(self._bases(found, facts)),
             deprecated=decorators.deprecation_of((self._spelled_out(d) for d in facts.decorators), warns),
             requires=requires,
-            open=facts.dynamic or strange or rivals or delegated is None,
+            open=facts.dynamic or strange or delegated is None,
         )
         for name in facts.body:
             yield from self._member(found, facts, name)
@@ -259,7 +281,7 @@ class Descriptions:
 
     def _bases(self, found: Definition, facts: ClassFacts) -> Iterator[str]:
         for base, written in zip(self._library.bases(found), facts.bases, strict=True):
-            if isinstance(base, Definition) and isinstance(base.bound.facts, ClassFacts):
+            if isinstance(base, Definition) and isinstance(base.bound.facts, ClassFacts | ImportFacts):
                 self._waiting.append(base)
                 yield str(base.ref)
             elif isinstance(base, Foreign):
@@ -286,7 +308,7 @@ class Descriptions:
         elif isinstance(target, Definition):
             # A function given to a class is a method of it, wherever it was defined. Of a class only the name is kept,
             # since two classes may have each other as attributes without end.
-            symbol = next(self._describe(target, owner), None)
+            symbol = next(iter(self._describe(target, owner)), None)
             if symbol is not None:
                 found = alias_of(symbol, target.ref, ref)
                 yield replace(found, open=True) if found.kind is SymbolKind.CLASS else found
@@ -373,11 +395,6 @@ def mangled(name: str, owner: str) -> str:
     """A name as Python keeps it when it is written inside a class."""
     private = name.startswith("__") and not name.endswith("__")
     return f"_{owner.lstrip('_')}{name}" if private and owner.strip("_") else name
-
-
-def _accepts_alike(a: tuple[Parameter, ...], b: tuple[Parameter, ...]) -> bool:
-    """Whether two signatures take the same calls."""
-    return [(p.name, p.kind, p.required) for p in a] == [(p.name, p.kind, p.required) for p in b]
 
 
 def _constant(text: str | None) -> str | None:

@@ -97,7 +97,8 @@ def _methods(body: list[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFuncti
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             yield statement
         elif isinstance(statement, ast.If | ast.Try):
-            yield from _methods([*statement.body, *statement.orelse])
+            handlers = statement.handlers if isinstance(statement, ast.Try) else ()
+            yield from _methods([*statement.body, *statement.orelse, *(s for h in handlers for s in h.body)])
 
 
 def _instances(method: ast.FunctionDef | ast.AsyncFunctionDef, class_name: str) -> set[str]:

@@ -17,6 +17,7 @@ from driftwatch.snapshot.reader import Reader
 from driftwatch.snapshot.source_facts import (
     Bound,
     ClassFacts,
+    Facts,
     ImportFacts,
     LazyTarget,
     ModuleFacts,
@@ -56,15 +57,16 @@ Found = Definition | ModuleFound | Foreign
 class Library:
     """One release of a library, read on demand."""
 
-    def __init__(self, tree: SourceTree, top: str, release: str, reader: Reader) -> None:
-        self.top = top
+    def __init__(self, tree: SourceTree, root: str, release: str, reader: Reader) -> None:
+        self.root = root
+        self.top = root.partition(".")[0]
         self.release = release
         self._tree = tree
         self._reader = reader
         self._modules: dict[str, ModuleFacts | None] = {}
         self._names: dict[str, tuple[str, ...]] = {}
         self._packages: dict[str, frozenset[str]] = {}
-        self._lineages: dict[Ref, tuple[Found | None, ...]] = {}
+        self._lineages: dict[Ref, tuple[Bound, tuple[Found | None, ...]]] = {}
 
     # -- files ---------------------------------------------------------------------------------------------------
 
@@ -162,7 +164,7 @@ class Library:
         seen |= {key}
         bound = facts.bound.get(name)
         if bound is not None:
-            return self._followed(Ref(module, name), bound, seen)
+            return self._chosen(Ref(module, name), bound, seen)
         for star in reversed(facts.stars):
             source = self.module(star)
             if source is not None and name in self.exported(source):
@@ -179,6 +181,27 @@ class Library:
         if not target.name:
             return ModuleFound(target.module) if self.exists(target.module) else self.resolve(target.module, seen)
         return self.attribute(target.module, target.name, seen)
+
+    def _chosen(self, ref: Ref, bound: Bound, seen: frozenset[str]) -> Found | None:
+        """What a name leads to; itself, where it is imported from one place on one branch and not so on another."""
+        found = self._followed(ref, bound, seen)
+        if isinstance(found, Definition) and found.ref != ref:
+            if any(self._followed(ref, Bound(rival), seen) != found for rival in self.rivals(bound)):
+                return Definition(ref, bound)
+        return found
+
+    def rivals(self, bound: Bound) -> tuple[Facts, ...]:
+        """What a name may be bound to as well; a handler counts only where what it handles can fail."""
+        if bound.fallbacks and any(self.packages_of(path) - self.packages(self.root) for path in bound.tried):
+            return (*bound.rivals, *bound.fallbacks)
+        return bound.rivals
+
+    def branches(self, found: Definition) -> Iterator[Found | None]:
+        """What a definition is on each branch that makes it, the one of an ordinary installation first."""
+        own = frozenset({str(found.ref)})
+        yield self._followed(found.ref, Bound(found.bound.facts, found.bound.needs), own)
+        for rival in self.rivals(found.bound):
+            yield self._followed(found.ref, Bound(rival, found.bound.needs), own)
 
     def _followed(self, ref: Ref, bound: Bound, seen: frozenset[str]) -> Found | None:
         facts = bound.facts
@@ -245,10 +268,10 @@ class Library:
 
         None stands for a base that is an expression nobody can name.
         """
-        found = self._lineages.get(owner.ref)
-        if found is None:
-            found = self._lineages[owner.ref] = self._lineage(owner)
-        return found
+        known = self._lineages.get(owner.ref)
+        if known is None or known[0] is not owner.bound:
+            known = self._lineages[owner.ref] = (owner.bound, self._lineage(owner))
+        return known[1]
 
     def _lineage(self, owner: Definition) -> tuple[Found | None, ...]:
         definitions = {str(owner.ref): owner}
@@ -271,28 +294,28 @@ class Library:
 
     # -- optional packages ---------------------------------------------------------------------------------------
 
-    def packages(self, module: str, within: str) -> frozenset[str]:
-        """The foreign packages without which a module cannot be imported, as far as modules under `within` tell."""
+    def packages(self, module: str) -> frozenset[str]:
+        """The foreign packages without which a module cannot be imported, as far as modules under the root tell."""
         if module not in self._packages:
             self._packages[module] = frozenset()  # ends cycles
             facts = self.module(module)
             found: set[str] = set()
             for path in facts.imports if facts is not None else ():
-                found |= self.packages_of(path, within)
+                found |= self.packages_of(path)
             self._packages[module] = frozenset(found)
         return self._packages[module]
 
-    def packages_of(self, path: str, within: str) -> frozenset[str]:
+    def packages_of(self, path: str) -> frozenset[str]:
         """The foreign packages that an import of a dotted path needs."""
         if not self.owns(path):
             top = path.partition(".")[0]
             return frozenset() if top in STANDARD_LIBRARY or not top else frozenset({top})
-        if path != within and not path.startswith(within + "."):
+        if path != self.root and not path.startswith(self.root + "."):
             return frozenset()
         found: frozenset[str] = frozenset()
         parts = path.split(".")
-        for cut in range(within.count(".") + 2, len(parts) + 1):
+        for cut in range(self.root.count(".") + 2, len(parts) + 1):
             module = ".".join(parts[:cut])
             if self.exists(module):
-                found |= self.packages(module, within)
+                found |= self.packages(module)
         return found

@@ -104,6 +104,8 @@ class Symbol:
     """One public name of one release.
 
     A class's `signature` is its constructor's; None there means that any arguments may be taken (a foreign base).
+    `variants` are the signatures it may have when it has one of several (branches of its module define it differently);
+    `signature` is None then.
     `definition` is where a re-exported object is really defined (None: here).
     A definition outside the library is that of a foreign name which happens to be importable from here.
     `value` is source text of a constant. `bases` are references as text: ``module:qualname`` for the library's own
@@ -123,6 +125,12 @@ class Symbol:
     deprecated: Deprecation | None = None
     requires: tuple[str, ...] = ()
     open: bool = False
+    variants: tuple[Signature, ...] = ()
+
+    @property
+    def possible(self) -> tuple[Signature | None, ...]:
+        """The signatures it may have; None among them takes anything."""
+        return self.variants or (self.signature,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,10 +199,17 @@ class _ModuleReading:
         bound: dict[str, Bound] = {}
         for name, winner in scope.bindings(body).items():
             facts = self._facts(winner.site, owner)
-            rivals = tuple(self._facts(rival, owner) for rival in winner.rivals)
+            rivals = [rival for rival in winner.rivals if scope.competes(rival, winner.site)]
             if isinstance(facts, ValueFacts) and (rivals or (owner is self._module and name in self._changed)):
-                facts = ValueFacts(annotation=facts.annotation, annotation_path=facts.annotation_path)
-            bound[name] = Bound(facts, self._needs(winner.guards), rivals)
+                path = facts.path if rivals else None
+                facts = ValueFacts(path=path, annotation=facts.annotation, annotation_path=facts.annotation_path)
+            bound[name] = Bound(
+                facts,
+                self._needs(winner.guards),
+                tuple(self._facts(rival, owner) for rival in rivals if not rival.condition.fallback),
+                tuple(self._facts(rival, owner) for rival in rivals if rival.condition.fallback),
+                self._needs(winner.site.condition.guards) if rivals else (),
+            )
         return bound
 
     def _facts(self, site: scope.Site, owner: griffe.Module | griffe.Class) -> Facts:

@@ -77,6 +77,21 @@ def bindings(body: Sequence[ast.stmt]) -> dict[str, Winner]:
     return {name: _winner(found) for name, found in sites.items()}
 
 
+def competes(rival: Site, winner: Site) -> bool:
+    """Whether a name may well be this in place of the one that counts.
+
+    A constant beside a definition holds its place (``feature = None``), and so does whatever a handler puts there that
+    is no definition itself; a definition that is wrapped in place is still the same.
+    """
+    if rival.substantial or not winner.substantial:
+        return True
+    if rival.condition.fallback or rival.value is None or isinstance(rival.value, ast.Constant):
+        return False
+    if isinstance(rival.value, ast.Call):
+        return not any(isinstance(node, ast.Name) and node.id == rival.name for node in ast.walk(rival.value))
+    return True
+
+
 def running(body: Sequence[ast.stmt], condition: Condition | None = None) -> Iterator[tuple[ast.stmt, Condition]]:
     """Every statement of a body that runs when it is executed, nested blocks included, with its condition."""
     condition = condition or Condition()

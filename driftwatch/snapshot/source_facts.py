@@ -103,13 +103,16 @@ Facts = FunctionFacts | ValueFacts | ImportFacts | ClassFacts
 class Bound:
     """What a name of a scope is bound to once its code has run.
 
-    `needs` are the imports whose failure leaves the name unbound. `rivals` are what it may be bound to as well, on
-    another branch.
+    `needs` are the imports whose failure leaves the name unbound. `rivals` are what it is bound to on other branches,
+    and `fallbacks` what a handler binds it to when one of the imports `tried` fails; what merely holds a place where a
+    feature is off is neither.
     """
 
     facts: Facts
     needs: tuple[str, ...] = ()
     rivals: tuple[Facts, ...] = ()
+    fallbacks: tuple[Facts, ...] = ()
+    tried: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from driftwatch.snapshot.stored_epochs import StoredEpochs, StoredLine
 
 HISTORY = "history.jsonl"
 RELEASES = "releases.jsonl"
-FORMAT = 1
+FORMAT = 2
 
 __all__ = [
     "ReleaseRecord",
@@ -130,7 +130,10 @@ def _rows(path: Path, text: str) -> tuple[dict[str, Any], list[tuple[int, dict[s
     rows = _parsed(path, text)
     header = rows[0][1] if rows else {}
     if header.get("format") != FORMAT:
-        hint = "it may come from another version of driftwatch" if "format" in header else None
+        another = (
+            "another version of driftwatch made it; without the folder, `driftwatch snapshot update` makes it anew"
+        )
+        hint = another if "format" in header else None
         raise SnapshotError(f"{path}, line 1 is not the header of a history file of format {FORMAT}", hint)
     if not all(isinstance(header.get(key), str) for key in ("distribution", "module")):
         raise SnapshotError(f"{path}, line 1 is damaged: it does not name distribution and module")
