@@ -10,11 +10,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from driftwatch.flow.attributes import lineage
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary, is_private_name
 from driftwatch.flow.dependencies import COMPLETES
 from driftwatch.flow.functions import bind_unknown, execute_body
-from driftwatch.flow.heat import Heat, heat_of
 from driftwatch.flow.interpreter import new_run
 from driftwatch.flow.modules import Modules
 from driftwatch.flow.recorder import merged_constructions
@@ -22,7 +20,7 @@ from driftwatch.flow.run import Frame, Run
 from driftwatch.flow.state import State
 from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.uses import Construction, SubclassUse
-from driftwatch.flow.values import Unknown, Value, join, unknown, value_of
+from driftwatch.flow.values import Unknown, Value, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model import Ref
 
@@ -51,7 +49,6 @@ class Entries:
         self._dependencies = world.dependencies
         self._constructed: dict[ClassCode, list[tuple[Ref, Construction]]] = {}
         self._passing: dict[tuple[FunctionCode, str, int, str], None] = {}
-        self._hot: dict[ClassCode, frozenset[str] | None] = {}
         self._left_over: dict[ModuleCode, Collection[ModuleCode]] = {}
 
     def times_active(self, function: FunctionCode) -> int:
@@ -200,15 +197,6 @@ class Entries:
             for method in code.methods.values():
                 method.closure = closure
         ordered = sorted(code.methods.items(), key=lambda item: item[0] not in CONSTRUCTORS)
-        heat = self._heat(code)
-        if heat is not None:
-            for name in heat.assigned_elsewhere:
-                # Methods that are not analysed assign it: it may be anything.
-                before = code.attributes.get(name, Value())
-                code.attributes[name] = join(before, unknown(self._all))
-                if code.attributes[name] != before:
-                    self._dependencies.change(code, name)
-            ordered = [(name, method) for name, method in ordered if name in heat.methods]
         for _ in range(MAX_ROUNDS):
             code.changed = False
             self._forget_stale(code.methods.values(), everything=closure is not None)
@@ -219,35 +207,6 @@ class Entries:
                     self._set_constructible(code, method)
             if not code.changed:
                 break
-
-    def hot_methods(self, code: ClassCode) -> frozenset[str] | None:
-        """The methods of a class that are analysed; None when that is not known yet."""
-        if code not in self._hot:
-            heat = self._heat(code)
-            self._hot[code] = None if heat is None else heat.methods
-        return self._hot[code]
-
-    def _heat(self, code: ClassCode) -> Heat | None:
-        """Which methods of a class can matter; None when that was not surveyed."""
-        if code.module.survey is None or code.parent is not None:
-            return None
-        node = code.tree.whole_class(code.name)
-        if node is None:
-            return None
-        leads = set(code.module.relevant)
-        order = lineage(code)[0]
-        for base in order[1:]:
-            leads.update(base.attributes, base.methods)
-        for ref in {ref for each in order for _, ref in each.library_bases}:
-            leads.update(self._inherited(ref))
-        return heat_of(node, leads - {code.name}, self._world.target.is_named_by)
-
-    def _inherited(self, base: Ref) -> Iterable[str]:
-        """What names a class of the code base takes over from one of the library's, or asks it for."""
-        history = self._world.history
-        yield "super"
-        for cls in {cls for epoch in history.of(base) for cls in history.lineage(base, epoch.releases)[0]}:
-            yield from (name for name in history.members(cls) if not name.startswith("__"))
 
     def analyse_entry(self, function: FunctionCode) -> None:
         """Analyse a function as anyone may call it."""

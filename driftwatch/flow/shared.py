@@ -8,14 +8,12 @@ known may be gone or replaced, and anything may have come.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.code import ClassCode, ModuleCode
 from driftwatch.flow.state import Content, DictContent, Entry, ListContent, PartialContent, State
-from driftwatch.flow.survey import CONSTRUCTORS, changed_by
 from driftwatch.flow.values import (
     UNKNOWN,
     Alternative,
@@ -92,7 +90,7 @@ def share_attribute(world: World, code: ClassCode, name: str, value: Value, heap
         return value
     if name not in code.shares:
         changed = code.module.changed_in_functions
-        seen = changed is not None and f".{name}" in changed and _attribute_is_seen(world, code, name)
+        seen = changed is not None and f".{name}" in changed and _attribute_is_seen(code, name)
         code.shares[name] = None if seen else False
     if code.shares[name] is False:
         return value
@@ -119,7 +117,7 @@ def share_constants(world: World, code: ClassCode) -> None:
     changed = code.module.changed_in_functions
     for name, value in code.constants.items():
         held = [atom.key for _, atom in value.alternatives if isinstance(atom, DictRef) and atom.key in code.heap]
-        if held and changed is not None and f".{name}" in changed and _attribute_is_seen(world, code, name):
+        if held and changed is not None and f".{name}" in changed and _attribute_is_seen(code, name):
             for key in held:
                 content = code.heap[key]
                 if isinstance(content, DictContent):
@@ -198,22 +196,12 @@ def _variable_is_seen(module: ModuleCode, name: str, passed_over: Collection[str
     return True
 
 
-def _attribute_is_seen(world: World, code: ClassCode, name: str) -> bool:
-    """Whether all that change the content of an attribute are methods of the class, and analysed."""
-    hot = world.entries.hot_methods(code)
-    if hot is None or code.module.survey is None:
+def _attribute_is_seen(code: ClassCode, name: str) -> bool:
+    """Whether all that change the content of an attribute are methods of the class: these are analysed."""
+    survey = code.module.survey
+    if survey is None or code.parent is not None:
         return False
-    for piece in code.module.survey.pieces:
-        if f".{name}" not in piece.changes:
-            continue
-        node = code.tree.whole_class(code.name)
-        if piece.defines != code.name or node is None:
-            return False
-        for method in node.body:
-            change = any(f".{name}" in changed_by(node) for node in ast.walk(method))
-            if change and getattr(method, "name", None) not in hot | CONSTRUCTORS:
-                return False
-    return True
+    return all(piece.defines == code.name for piece in survey.pieces if f".{name}" in piece.changes)
 
 
 # -- content -----------------------------------------------------------------------------------------------------------

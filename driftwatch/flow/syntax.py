@@ -28,8 +28,6 @@ class Tree:
     offset: int
     module: cst.Module
     text: str = ""
-    abstract: ast.Module | None = None
-    """What `ast` says of them; None where only libcst could parse them."""
     concrete: Concrete | None = field(default=None, repr=False)
     _positions: Positions | None = field(default=None, repr=False)
     _names: dict[cst.CSTNode, frozenset[str] | None] = field(default_factory=dict, repr=False)
@@ -39,13 +37,6 @@ class Tree:
     def body(self, node: cst.FunctionDef) -> cst.BaseSuite:
         """The body of a function."""
         return node.body if self.concrete is None else self.concrete.body(node)
-
-    def whole_class(self, name: str) -> ast.ClassDef | None:
-        """What `ast` says of a class, where these lines hold that class and nothing else."""
-        body = self.abstract.body if self.abstract is not None else ()
-        if len(body) == 1 and isinstance(body[0], ast.ClassDef) and body[0].name == name:
-            return body[0]
-        return None
 
     def quoted(self, text: str, node: cst.CSTNode) -> cst.BaseExpression | None:
         """The expression that stands in a string, as annotations may; None where it is none."""
@@ -89,20 +80,20 @@ def parse(path: str, text: str, offset: int = 0) -> Tree:
         abstract = ast.parse(text)
         if is_supported(abstract):
             concrete = Concrete()
-            return Tree(path, offset, concrete.module(abstract), text, abstract, concrete)
-        return _parsed_by_libcst(path, text, offset, abstract)
+            return Tree(path, offset, concrete.module(abstract), text, concrete)
+        return _parsed_by_libcst(path, text, offset)
     except SyntaxError:
-        return _parsed_by_libcst(path, text, offset, None)
+        return _parsed_by_libcst(path, text, offset)
     except (RecursionError, MemoryError):
         raise SourceError("it is nested too deeply to be parsed", offset + 1) from None
     except ValueError as error:
         raise SourceError(f"it cannot be parsed: {error}", offset + 1) from None
 
 
-def _parsed_by_libcst(path: str, text: str, offset: int, abstract: ast.Module | None) -> Tree:
+def _parsed_by_libcst(path: str, text: str, offset: int) -> Tree:
     """Python that is newer than the one that runs, or none at all."""
     try:
-        return Tree(path, offset, cst.parse_module(text), text, abstract)
+        return Tree(path, offset, cst.parse_module(text), text)
     except cst.ParserSyntaxError as error:
         raise SourceError("it is not valid Python 3", error.raw_line + offset) from None
     except (RecursionError, MemoryError):

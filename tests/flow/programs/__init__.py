@@ -13,9 +13,10 @@ from tests.flow.programs.managers import MANAGERS
 from tests.flow.programs.objects import OBJECTS
 from tests.flow.programs.outcomes import OUTCOMES
 from tests.flow.programs.probes import PROBES
+from tests.flow.programs.reach import REACH
 from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT, *PROBES,
-    *LAYOUT,
+    *LAYOUT, *REACH,
 )  # fmt: skip

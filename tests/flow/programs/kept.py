@@ -300,7 +300,7 @@ KEPT = (
                 self.options["early"] = True
 
             def reduce(self, x):
-                return comm.fuse(x, 1, **self.options)  #? `lib.comm.fuse` is called with `**` of unknown content
+                return comm.fuse(x, 1, **self.options)  #! DW101 early 0.1.0 raises
 
 
         def run(x):
@@ -308,7 +308,6 @@ KEPT = (
             fusion.prepare()
             return fusion.reduce(x)
         """,
-        runs=False,
     ),
     marked(
         "a_dict_of_the_class_that_anyone_fills",
