@@ -9,17 +9,21 @@ import libcst as cst
 from driftwatch.flow.run import Run, escape
 from driftwatch.flow.state import Arguments, Entry, ListContent, PartialContent
 from driftwatch.flow.values import (
+    TAINTED,
+    UNKNOWN,
     Atom,
     Const,
     DictRef,
     Function,
+    LibModule,
     LibObject,
     ListRef,
     Partial,
     Unknown,
     Value,
+    join,
+    made_from,
     touches_library,
-    unknown,
 )
 
 
@@ -56,8 +60,8 @@ def _interesting(run: Run, atom: Atom) -> bool:
     return False
 
 
-def unknown_call(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    """A call of something of which nothing is known."""
+def unknown_call(run: Run, arguments: Arguments, node: cst.CSTNode, callee: Atom | None = None) -> Value:
+    """A call of something of which nothing is known; what it gives for something of the library may be a guard."""
     for value in arguments.values():
         escape(value)
         for _, atom in value.alternatives:
@@ -66,7 +70,14 @@ def unknown_call(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             if isinstance(atom, Partial):
                 _look_at_partial(run, atom, node)
     run.may_raise()
-    return unknown(run.state.reach)
+    reach = run.state.reach
+    return made_from(reach, *(_as_given(value) for value in arguments.values()), Value(((reach, callee or UNKNOWN),)))
+
+
+def _as_given(value: Value) -> Value:
+    """An argument, tainted where it is a module, class or function of the library: what it has may be looked at."""
+    given = value.where(lambda atom: isinstance(atom, (LibModule, LibObject)))
+    return join(value, Value(((given, TAINTED),))) if given else value
 
 
 def _look_at_partial(run: Run, atom: Partial, node: cst.CSTNode) -> None:

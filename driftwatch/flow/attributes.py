@@ -38,9 +38,14 @@ from driftwatch.flow.values import (
     SuperOf,
     Unknown,
     Value,
+    anonymous,
+    depends_on_release,
+    is_tainted,
     join,
+    tainted_within,
     tells,
     unknown,
+    unknown_tainted,
     value_of,
 )
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -63,11 +68,24 @@ def read_attribute(run: Run, node: cst.Attribute, *, callee: bool = False) -> Va
 def attribute_of(run: Run, owner: Value, name: str, node: cst.CSTNode) -> Value:
     """An attribute of a value, alternative by alternative."""
     found: list[Alternative] = []
-    for where, atom in as_alternatives(owner, run.state.reach):
+    alternatives = as_alternatives(owner, run.state.reach)
+    chosen = owner.where(is_tainted) if len(alternatives) > 1 else EMPTY
+    outer = run.state.conditions
+    for where, atom in alternatives:
         here = where & run.state.reach
         if here:
+            if chosen:
+                # Which of them is asked a test decides that could not be followed.
+                run.state.assume(run.world.identities.test(), True, chosen & here)
             found.extend(_read(run, atom, name, here, node))
-    return value_of(found)
+            run.state.conditions = outer if chosen else run.state.conditions
+    return _of_a_guard(owner, value_of(found))
+
+
+def _of_a_guard(owner: Value, value: Value) -> Value:
+    """An attribute; what is not understood of something that depends on the release may be a guard."""
+    guards = depends_on_release(owner) | owner.where(lambda atom: isinstance(atom, (LibObject, LibMethod)))
+    return unknown_tainted(value, guards) if guards else value
 
 
 def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
@@ -387,12 +405,13 @@ def _library_member(run: Run, atom: LibObject, name: str, where: ReleaseSet, ins
 
 def _said(value: Value) -> set[Alternative]:
     """The alternatives of a value, for whoever reads it elsewhere: of which parameter it came is nothing to them."""
-    return {(where, UNKNOWN if isinstance(atom, Unknown) else atom) for where, atom in value.alternatives}
+    return {(where, anonymous(atom)) for where, atom in value.alternatives}
 
 
 def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
     """An attribute of an instance of a code base's class is set."""
     contents = dict(code.heap)
+    value = tainted_within(value, run.state.conditional & value.defined())
     value = share_attribute(run.world, code, name, value, run.state.heap)
     before = code.attributes.get(name, Value())
     after = join(before, value)

@@ -18,6 +18,7 @@ from driftwatch.flow.models import DECORATOR_MAKERS, call_external
 from driftwatch.flow.run import Run, as_alternatives, escape, settle
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent, State
 from driftwatch.flow.values import (
+    Alternative,
     Atom,
     Class,
     Const,
@@ -34,10 +35,14 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     const,
+    depends_on_release,
     differs_by_release,
+    is_tainted,
     join,
     unknown,
+    unknown_tainted,
 )
+from driftwatch.releases import ReleaseSet
 
 
 def evaluate_call(run: Run, node: cst.Call) -> Value:
@@ -98,20 +103,30 @@ def apply_value(run: Run, func: Value, arguments: Arguments, node: cst.CSTNode) 
     if not alternatives:
         return Value()
     if len(alternatives) == 1 and alternatives[0][0] == reach:
-        return apply(run, alternatives[0][1], arguments, node)
+        value = apply(run, alternatives[0][1], arguments, node)
+        return unknown_tainted(value, depends_on_release(func)) if isinstance(alternatives[0][1], MethodOf) else value
     before = run.state
     results: list[State] = []
     value = Value()
     covered = func.defined()
+    chosen, test = func.where(is_tainted), run.world.identities.test()
     rest = reach - covered
     if rest:
         results.append(before.fork(rest))
     for where, atom in alternatives:
         run.state = before.fork(where)
+        if chosen:
+            # Which of them is called a test decides that could not be followed.
+            run.state.assume(test, not is_tainted(atom), chosen & where & _others(alternatives, atom))
         value = join(value, apply(run, atom, arguments, node))
         results.append(run.state)
     settle(run, results)
-    return value.within(run.state.reach)
+    return unknown_tainted(value.within(run.state.reach), depends_on_release(func))
+
+
+def _others(alternatives: list[Alternative], atom: Atom) -> ReleaseSet:
+    """The releases in which something else than this may be called."""
+    return Value(tuple(alternatives)).where(lambda other: other != atom)
 
 
 def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -152,7 +167,7 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
         return Value()
     if isinstance(atom, Unknown):
         run.asks(atom.parameter)
-    return unknown_call(run, arguments, node)
+    return unknown_call(run, arguments, node, atom)
 
 
 def _asks_for(run: Run, arguments: Arguments) -> None:

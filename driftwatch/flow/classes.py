@@ -51,7 +51,7 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
         owner=code,
     )
     run.frame = frame
-    run.state = State(outer.reach, {}, outer.heap)
+    run.state = State(outer.reach, {}, outer.heap, outer.conditions)
     run.block(node.body.body)
     body = run.state
     run.frame, run.state = outer_frame, outer
@@ -94,7 +94,7 @@ def _subclass_uses(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
     location = _header(run, node)
     for where, atom in library:
         code.library_bases.append((where, atom.ref))
-        run.recorder.add(
+        run.record(
             SubclassUse(
                 run.history.distribution,
                 location,

@@ -154,7 +154,8 @@ class Summary:
 
     `asks_parameters`: what it does depends on what it is given, `asks_constants` even on plain text and numbers.
     `forwards`: it passes that on to the library.
-    `uses_library`: it reaches the library. `reads`: what it went by that others may change.
+    `uses_library`: it reaches the library. `reads`: what it went by that others may change. `conditional`: whether it
+    completes a test decides that depends on the release and could not be followed.
     """
 
     returns: Value
@@ -166,6 +167,7 @@ class Summary:
     heap: dict[int, Content]
     raises: frozenset[str]
     reads: Reads
+    conditional: ReleaseSet = EMPTY
 
 
 @dataclass(eq=False)

@@ -15,7 +15,7 @@ from driftwatch.flow.constants import tuple_of
 from driftwatch.flow.library import lookup
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
-from driftwatch.flow.state import DictContent, State, join_states
+from driftwatch.flow.state import DictContent, Entry, State, join_states
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
     Alternative,
@@ -29,8 +29,10 @@ from driftwatch.flow.values import (
     ParameterMap,
     Unknown,
     Value,
+    depends_on_release,
     differs_by_release,
     is_none,
+    is_tainted,
     truth,
     value_of,
 )
@@ -69,22 +71,34 @@ def branch_value(run: Run, node: cst.BaseExpression, value: Value) -> tuple[Stat
     return _split(run, node, answers)
 
 
-def split(run: Run, node: cst.CSTNode | None, value: Value, answer: Answer) -> tuple[State, State]:
-    """Split the current state by an answer about a value, and narrow the place the value was read from."""
-    return _split(run, node, [(w, atom, answer(atom)) for w, atom in as_alternatives(value, run.state.reach)])
+def split(
+    run: Run, node: cst.CSTNode | None, value: Value, answer: Answer, guards: ReleaseSet = EMPTY
+) -> tuple[State, State]:
+    """Split the current state by an answer about a value, and narrow the place the value was read from.
+
+    `guards` is where the answer depends on the release, whatever the value.
+    """
+    guards |= depends_on_release(value)
+    return _split(run, node, [(w, atom, answer(atom)) for w, atom in as_alternatives(value, run.state.reach)], guards)
 
 
 def _split(
-    run: Run, node: cst.CSTNode | None, answers: list[tuple[ReleaseSet, Atom, bool | None]]
+    run: Run,
+    node: cst.CSTNode | None,
+    answers: list[tuple[ReleaseSet, Atom, bool | None]],
+    guards: ReleaseSet = EMPTY,
 ) -> tuple[State, State]:
     state = run.state
-    holds, fails = EMPTY, EMPTY
-    for where, _, is_true in answers:
+    holds, fails, undecided = EMPTY, EMPTY, EMPTY
+    for where, atom, is_true in answers:
         if is_true is not False:
             holds |= where
         if is_true is not True:
             fails |= where
+        if is_true is None and (guards or is_tainted(atom)):
+            undecided |= where if is_tainted(atom) else where & guards
     yes, no = state.fork(holds), state.fork(fails)
+    run.undecided(yes, no, undecided)
     path = _narrowable(run, node)
     if path is not None:
         if holds:
@@ -137,24 +151,25 @@ def _compare(
         for _, atom in (*left.alternatives, *right.alternatives):
             run.asks_constant(atom)
     if operation in ("In", "NotIn"):
-        yes, no = EMPTY, EMPTY
+        yes, no, undecided = EMPTY, EMPTY, EMPTY
         for where, item in as_alternatives(left, run.state.reach):
             for there, container in as_alternatives(right, where):
                 may, may_not = membership(run, container, item, there)
                 yes, no = yes | may, no | may_not
-        return (
-            (run.state.fork(yes), run.state.fork(no))
-            if operation == "In"
-            else (run.state.fork(no), run.state.fork(yes))
-        )
+                if may & may_not and (is_tainted(item) or _is_of_release(run, container, there)):
+                    undecided |= may & may_not
+        inside, outside = run.state.fork(yes), run.state.fork(no)
+        run.undecided(inside, outside, undecided | (yes & no & depends_on_release(left)))
+        return (inside, outside) if operation == "In" else (outside, inside)
     left, right = exact(run, left), exact(run, right)
+    guards = depends_on_release(left) | depends_on_release(right)
     single = right.single()
     if single is not None and not isinstance(single, Unknown):
-        return split(run, _unwrap(left_node), left, lambda atom: answer_comparison(atom, operation, single))
+        return split(run, _unwrap(left_node), left, lambda atom: answer_comparison(atom, operation, single), guards)
     alone = left.single()
     if alone is not None and not isinstance(alone, Unknown):
-        return split(run, _unwrap(right_node), right, lambda atom: answer_comparison(alone, operation, atom))
-    holds, fails = EMPTY, EMPTY
+        return split(run, _unwrap(right_node), right, lambda atom: answer_comparison(alone, operation, atom), guards)
+    holds, fails, undecided = EMPTY, EMPTY, EMPTY
     reach = run.state.reach
     for where, a in left.alternatives:
         for there, b in right.alternatives:
@@ -163,7 +178,10 @@ def _compare(
                 answer = answer_comparison(a, operation, b)
                 holds |= both if answer is not False else EMPTY
                 fails |= both if answer is not True else EMPTY
-    return run.state.fork(holds), run.state.fork(fails)
+                undecided |= both & guards if answer is None else EMPTY
+    yes_state, no_state = run.state.fork(holds), run.state.fork(fails)
+    run.undecided(yes_state, no_state, undecided)
+    return yes_state, no_state
 
 
 def exact(run: Run, value: Value) -> Value:
@@ -261,6 +279,18 @@ def _anything_in(run: Run, container: Atom) -> ReleaseSet:
     for entry in content.entries.values() if isinstance(content, DictContent) else content.elements:
         found |= entry.releases
     return found
+
+
+def _is_of_release(run: Run, container: Atom, where: ReleaseSet) -> bool:
+    """Whether what is in a container depends on the release."""
+    content = dict_of(run, container) or lists_of(run, container)
+    if content is None:
+        return bool(depends_on_release(Value(((where, container),))))
+    entries = content.entries.values() if isinstance(content, DictContent) else content.elements
+    return any(
+        not where <= entry.releases or not entry.conditional.isdisjoint(where) or depends_on_release(entry.value)
+        for entry in (*entries, Entry(where, EMPTY, content.others))
+    )
 
 
 def _listed(run: Run, container: Atom, item: External, where: ReleaseSet) -> tuple[ReleaseSet, ReleaseSet]:

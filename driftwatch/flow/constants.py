@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from driftwatch.flow import pure
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import DictContent, Entry, ListContent
 from driftwatch.flow.values import (
+    TAINTED,
     UNKNOWN,
     Atom,
     Const,
     DictRef,
     ListRef,
     ParameterMap,
+    Unknown,
     Value,
-    unknown,
+    depends_on_release,
+    made_from,
     value_of,
 )
 from driftwatch.releases import ReleaseSet
@@ -105,18 +109,31 @@ def tuple_of(run: Run, entries: Sequence[Entry]) -> Value | None:
 def pairwise(run: Run, operation: str, left: Value, right: Value) -> Value:
     pairs = len(left.alternatives) * len(right.alternatives)
     if pairs > MAX_PRODUCT:
-        return unknown(run.state.reach)
+        return made_from(run.state.reach, left, right)
     found: list[tuple[Any, Atom]] = []
+    guards = depends_on_release(left) | depends_on_release(right)
     for where, a in left.alternatives:
         for there, b in right.alternatives:
             both = where & there & run.state.reach
             if not both:
                 continue
-            atom: Atom = UNKNOWN
-            if isinstance(a, Const) and isinstance(b, Const):
-                try:
-                    atom = pure.binary(operation, a, b)
-                except pure.NotPureError:
-                    atom = UNKNOWN
-            found.append((both, atom))
+            atom = _combined(operation, a, b)
+            if atom is None:
+                found.extend([(both & guards, TAINTED), (both - guards, UNKNOWN)])
+            else:
+                found.append((both, atom))
     return value_of(found)
+
+
+def _combined(operation: str, left: Atom, right: Atom) -> Atom | None:
+    if isinstance(left, Const) and isinstance(right, Const):
+        try:
+            return pure.binary(operation, left, right)
+        except pure.NotPureError:
+            return None
+    for known, other in ((left, right), (right, left)):
+        # A flag that is put together bit by bit, as others are by `and` and `or`.
+        if isinstance(known, Const) and isinstance(known.value, bool) and isinstance(other, Unknown):
+            if (operation, known.value) in (("BitAnd", False), ("BitOr", True)):
+                return replace(other, truth=known.value)
+    return None

@@ -15,7 +15,7 @@ from driftwatch.flow.replaced import enter_patches
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.state import DictContent, Entry, ListContent
 from driftwatch.flow.values import (
-    UNKNOWN,
+    TAINTED,
     Alternative,
     Const,
     DictRef,
@@ -26,6 +26,7 @@ from driftwatch.flow.values import (
     SignatureOf,
     Value,
     const,
+    made_from,
     unknown,
     value_of,
 )
@@ -68,13 +69,14 @@ def _constant_method(run: Run, owner: Const, name: str, positional: ListContent,
                 pass
     found: list[Alternative] = []
     for where, arguments, named in constants_of(run, positional, keywords):
+        given = [entry.value for entry in (*positional.elements, *keywords.entries.values())]
         if arguments is None:
-            found.append((where, UNKNOWN))
+            found.extend(made_from(where, *given).alternatives)
             continue
         try:
             found.append((where, pure.method(owner, name, arguments, named)))
         except pure.NotPureError:
-            found.append((where, UNKNOWN))
+            found.extend(made_from(where, *given).alternatives)
     return value_of(found)
 
 
@@ -97,12 +99,12 @@ def _parameters_method(run: Run, owner: ParameterMap, name: str, positional: Lis
         found: list[Alternative] = []
         for where, key in as_alternatives(positional.elements[0].value, reach):
             if not isinstance(key, Const):
-                found.append((where, UNKNOWN))
+                found.append((where, TAINTED))
                 continue
             match = [p for p in owner.parameters if p.name == key.value]
             found.extend([(where, match[0])] if match else as_alternatives(default, where))
         return value_of(found)
-    return unknown(reach)
+    return Value(((reach, TAINTED),))
 
 
 def _pairs(run: Run, pairs: Sequence[tuple[Entry, Entry]], node: cst.CSTNode) -> Value:

@@ -14,6 +14,7 @@ from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.state import DictContent, Entry, ListContent
 from driftwatch.flow.values import (
     FALSE,
+    TAINTED,
     TRUE,
     UNKNOWN,
     Alternative,
@@ -29,8 +30,12 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     const,
+    depends_on_release,
+    is_tainted,
     join,
+    made_from,
     unknown,
+    unknown_tainted,
     value_of,
 )
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -208,10 +213,11 @@ def subscript_of(run: Run, node: cst.Subscript, owner: Value) -> Value:
         return unknown(run.state.reach)
     index = run.eval(piece.value)
     found: list[Alternative] = []
+    guards = depends_on_release(owner) | depends_on_release(index)
     for where, atom in as_alternatives(owner, run.state.reach):
         for there, key in as_alternatives(index, where):
             found.extend(item_of(run, atom, key, there))
-    return value_of(found)
+    return unknown_tainted(value_of(found), guards)
 
 
 def _annotation_like(run: Run, owner: Value) -> Value:
@@ -228,14 +234,15 @@ def _slice(run: Run, owner: Value, piece: cst.Slice) -> Value:
             continue
         atom = run.eval(bound).single()
         if not isinstance(atom, Const) or not isinstance(atom.value, int):
-            return unknown(run.state.reach)
+            return made_from(run.state.reach, owner)
         bounds.append(atom.value)
     found: list[Alternative] = []
     for where, atom in as_alternatives(owner, run.state.reach):
+        rest = made_from(where, owner).alternatives
         try:
-            found.append((where, pure.subscript(atom, slice(*bounds)) if isinstance(atom, Const) else UNKNOWN))
+            found.extend([(where, pure.subscript(atom, slice(*bounds)))] if isinstance(atom, Const) else rest)
         except pure.NotPureError:
-            found.append((where, UNKNOWN))
+            found.extend(rest)
     return value_of(found)
 
 
@@ -354,10 +361,11 @@ def quantify(run: Run, value: Value, *, every: bool) -> Value:
     reach = run.state.reach
     parts = elements_of(run, value)
     if parts is None:
-        return unknown(reach)
-    may_stop, surely_stops = EMPTY, EMPTY
+        return made_from(reach, value)
+    may_stop, surely_stops, guards = EMPTY, EMPTY, EMPTY
     for part in parts:
         stops, goes_on = EMPTY, EMPTY
+        guards |= part.value.where(is_tainted)
         for where, atom in as_alternatives(part.value, part.releases & reach):
             answer = truth_of(run, atom)
             stopping = answer is not True if every else answer is not False
@@ -367,4 +375,5 @@ def quantify(run: Run, value: Value, *, every: bool) -> Value:
         may_stop |= stops
         surely_stops |= (stops - goes_on) & part.certain
     stop, end = (FALSE, TRUE) if every else (TRUE, FALSE)
-    return value_of([(may_stop, stop), (reach - surely_stops, end)])
+    may_end = reach - surely_stops
+    return value_of([(may_stop, stop), (may_end, end), (may_stop & may_end & guards, TAINTED)])

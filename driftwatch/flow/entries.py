@@ -20,7 +20,7 @@ from driftwatch.flow.run import Frame, Run
 from driftwatch.flow.state import State
 from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.uses import Construction, SubclassUse
-from driftwatch.flow.values import Unknown, Value, value_of
+from driftwatch.flow.values import Value, anonymous, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model import Ref
 
@@ -128,7 +128,7 @@ class Entries:
         finally:
             self._active = active
         # What a parameter was is for its own function to know.
-        returns = value_of((w, Unknown() if isinstance(a, Unknown) else a) for w, a in value.alternatives)
+        returns = value_of((w, anonymous(a)) for w, a in value.alternatives)
         completes = end.reach if end is not None else EMPTY
         lost = self._all - reach
         return Summary(
@@ -141,6 +141,7 @@ class Entries:
             {k: c for k, c in end.heap.items() if k not in self._world.shared} if end is not None else {},
             frozenset(frame.raises),
             gathered,
+            end.conditional if end is not None else EMPTY,
         )
 
     def leave(self, run: Run, frame: Frame, end: State | None) -> None:

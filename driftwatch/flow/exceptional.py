@@ -96,7 +96,8 @@ def _finally(run: Run, node: cst.Finally, before: State, returned: int) -> None:
         run.state = after
         run.state.reach = after.reach
     else:
-        run.state = State(after.reach & run.state.reach if after.reach else EMPTY, after.vars, after.heap)
+        left = after.reach & run.state.reach if after.reach else EMPTY
+        run.state = State(left, after.vars, after.heap, after.conditions)
 
 
 def _handler(run: Run, node: cst.ExceptHandler | cst.ExceptStarHandler) -> Handler:

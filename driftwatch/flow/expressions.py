@@ -20,23 +20,27 @@ from driftwatch.flow.containers import concatenate, merge_value, spread_into, su
 from driftwatch.flow.functions import define_lambda, manages
 from driftwatch.flow.names import assign_name, look_up
 from driftwatch.flow.run import Run, as_alternatives, escape, settle
-from driftwatch.flow.state import DictContent, Entry, ListContent
+from driftwatch.flow.state import DictContent, Entry, ListContent, either
 from driftwatch.flow.values import (
     FALSE,
     NOTHING,
+    TAINTED,
     TRUE,
     UNKNOWN,
     Const,
     DictRef,
     Managed,
     Opaque,
+    Unknown,
     Value,
     const,
-    join,
+    is_tainted,
+    made_from,
     truth,
     unknown,
     value_of,
 )
+from driftwatch.releases import ReleaseSet
 
 """Pairs of alternatives that a binary operation looks at."""
 
@@ -51,10 +55,12 @@ def evaluate(run: Run, node: cst.CSTNode, callee: bool = False) -> Value:
         return read_attribute(run, cast("cst.Attribute", node), callee=callee)
     handler = _HANDLERS.get(kind)
     if handler is None:
-        for child in children(node):
-            if isinstance(child, (cst.BaseExpression, cst.Arg, cst.Element)):
-                evaluate(run, child)
-        return unknown(run.state.reach)
+        parts = [
+            evaluate(run, child)
+            for child in children(node)
+            if isinstance(child, (cst.BaseExpression, cst.Arg, cst.Element))
+        ]
+        return made_from(run.state.reach, *parts)
     return handler(run, node)
 
 
@@ -101,7 +107,7 @@ def _formatted(run: Run, node: cst.FormattedString) -> Value:
         elif isinstance(part, cst.FormattedStringExpression):
             inner = evaluate(run, part.expression)
             plain = part.conversion is None and part.format_spec is None
-            piece = _as_text(run, inner) if plain else unknown(run.state.reach)
+            piece = _as_text(run, inner) if plain else made_from(run.state.reach, inner)
         else:
             piece = unknown(run.state.reach)
         text = pairwise(run, "Add", text, piece)
@@ -117,7 +123,7 @@ def _templated(run: Run, node: cst.TemplatedString) -> Value:
 
 def _as_text(run: Run, value: Value) -> Value:
     return value_of(
-        (where, Const(str(atom.value)) if isinstance(atom, Const) else UNKNOWN)
+        (where, Const(str(atom.value)) if isinstance(atom, Const) else TAINTED if is_tainted(atom) else UNKNOWN)
         for where, atom in as_alternatives(value, run.state.reach)
     )
 
@@ -145,7 +151,7 @@ def _set(run: Run, node: cst.Set) -> Value:
     constants = [s.value for v in values if isinstance(s := v.single(), Const)]
     if len(constants) == len(values) and not any(isinstance(e, cst.StarredElement) for e in node.elements):
         return const(frozenset(constants), run.state.reach)
-    return unknown(run.state.reach)
+    return made_from(run.state.reach, *values)
 
 
 def _dict(run: Run, node: cst.Dict) -> Value:
@@ -194,14 +200,14 @@ def _unary(run: Run, node: cst.UnaryOperation) -> Value:
             (w, Const(-a.value) if isinstance(a, Const) and type(a.value) in (int, float) else UNKNOWN)  # type: ignore[operator]
             for w, a in as_alternatives(value, run.state.reach)
         )
-    return unknown(run.state.reach)
+    return made_from(run.state.reach, value)
 
 
 def _test(run: Run, node: cst.BaseExpression) -> Value:
     """A test whose outcome is kept: true where it holds, false where it does not."""
     holds, fails = run.branch(node)
     settle(run, [holds, fails])
-    return value_of([(holds.reach, TRUE), (fails.reach, FALSE)])
+    return either(holds, const(True, holds.reach), fails, const(False, fails.reach))
 
 
 def _boolean(run: Run, node: cst.BooleanOperation) -> Value:
@@ -210,17 +216,33 @@ def _boolean(run: Run, node: cst.BooleanOperation) -> Value:
     left = evaluate(run, node.left)
     holds, fails = branch_value(run, node.left, left)
     wants_left, goes_on = (fails, holds) if isinstance(node.operator, cst.And) else (holds, fails)
-    kept = _side(left, wants_left.reach, isinstance(node.operator, cst.Or))
     run.state = goes_on
     right = evaluate(run, node.right) if goes_on.reach else NOTHING
-    settle(run, [wants_left, run.state])
+    kept = _side(left, wants_left.reach, isinstance(node.operator, cst.Or), refines=_is_flag(right))
+    goes_on = run.state
+    settle(run, [wants_left, goes_on])
     if not run.state.reach:
         run.state = before
-    return join(kept, right)
+    return either(wants_left, kept, goes_on, right)
 
 
-def _side(value: Value, reach: Any, truthy: bool) -> Value:
-    return value.within(reach).only(lambda a: truth(a) is not (not truthy))
+def _is_flag(value: Value) -> bool:
+    """Whether a value is the outcome of a test."""
+    return bool(value.alternatives) and all(a in (TRUE, FALSE) or is_tainted(a) for _, a in value.alternatives)
+
+
+def _side(value: Value, reach: ReleaseSet, truthy: bool, *, refines: bool) -> Value:
+    """The alternatives that a test of them leaves on one of its sides.
+
+    Where the other operand is a flag, this one is, too: what is unknown is known to be true or false by now. Of others
+    that may be containers, which are filled and emptied later, that is not kept.
+    """
+    sided = value.within(reach).only(lambda a: truth(a) is not (not truthy))
+    if not refines:
+        return sided
+    return value_of(
+        (where, replace(a, truth=truthy) if isinstance(a, Unknown) else a) for where, a in sided.alternatives
+    )
 
 
 def _conditional(run: Run, node: cst.IfExp) -> Value:
@@ -232,7 +254,7 @@ def _conditional(run: Run, node: cst.IfExp) -> Value:
     second = evaluate(run, node.orelse) if fails.reach else NOTHING
     fails = run.state
     settle(run, [holds, fails])
-    return join(first.within(holds.reach), second.within(fails.reach))
+    return either(holds, first.within(holds.reach), fails, second.within(fails.reach))
 
 
 def _named(run: Run, node: cst.NamedExpr) -> Value:

@@ -15,7 +15,7 @@ from driftwatch.flow.code import FunctionCode, Summary
 from driftwatch.flow.replaced import carried, enter_patches
 from driftwatch.flow.run import MAX_DEPTH, Frame, Run, escape
 from driftwatch.flow.shared import keep_content
-from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, State, join_states
+from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, State, chosen, join_states
 from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.uses import Outcome
@@ -32,8 +32,10 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     const,
+    depends_on_release,
     join,
     unknown,
+    unknown_tainted,
     value_of,
 )
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -302,6 +304,8 @@ def _by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Functi
     for value in arguments.values():
         escape(value)
     run.state.adopt(summary.heap)
+    left = run.state.fork()
+    run.undecided(run.state, left, summary.conditional)
     if callee.bound is not None:
         run.state.forget_attributes()
     if summary.uses_library:
@@ -310,7 +314,10 @@ def _by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Functi
         run.may_raise(kind)
     returned = summary.returns.within(run.state.reach)
     rest = run.state.reach - returned.defined()
-    return join(returned, unknown(rest))
+    guards = EMPTY
+    for value in arguments.values():
+        guards |= depends_on_release(value)
+    return unknown_tainted(join(returned, unknown(rest)), guards)
 
 
 def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -345,16 +352,16 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
         detached=_is_for_later(run, function, node),
     )
     kept = run.kept
-    value, end = execute_body(run, frame, State(outer.reach, {**bindings, **seen}, outer.heap))
+    value, end = execute_body(run, frame, State(outer.reach, {**bindings, **seen}, outer.heap, outer.conditions))
     run.frame, run.kept = outer_frame, kept
     outer_frame.asks_parameters |= (frame.asks_parameters and nested) or frame.forwards
     _ask_for(outer_frame, frame.asks_parameters, frame.asks_constants, arguments)
     outer_frame.forwards |= frame.forwards
-    reach = end.reach if end is not None else EMPTY
-    run.state = State(reach, outer.vars, end.heap if end is not None else outer.heap)
+    end = end if end is not None else State(EMPTY, {}, outer.heap)
+    run.state = State(end.reach, outer.vars, end.heap, end.conditions)
     if isinstance(bound, Instance):
         run.state.forget_attributes()
-    return value.within(reach)
+    return value.within(end.reach)
 
 
 def _records(frame: Frame, function: FunctionCode) -> bool:
@@ -380,7 +387,7 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
     if isinstance(node, cst.Lambda):
         value = run.eval(node.body)
         return value, run.state
-    start = state.reach
+    start, given_conditions = state.reach, state.conditional
     body = function.tree.body(node)
     run.world.entries.activate(function)
     try:
@@ -393,13 +400,16 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
     end: State | None = None
     for there, returned in frame.returns:
         rest = there.reach - returned.defined()
-        value = join(value, join(returned.within(there.reach), unknown(rest)))
+        given = join(returned.within(there.reach), unknown(rest))
+        # Which of the values is returned a test may have decided that could not be followed.
+        decided = (there.conditional - given_conditions) & value.defined()
+        value = chosen(value, given, decided) if decided else join(value, given)
         end = join_states(end, there)
     if function.owner is not None and function.name in CONSTRUCTORS and end is not None:
         keep_content(run.world, function.owner, end)
     if is_generator(function):
         given = value_of(frame.yields) if manages(function) else unknown(start)
-        return given, end if end is not None else State(start, {}, state.heap)
+        return given, end if end is not None else State(start, {}, state.heap, state.conditions)
     if frame.caller is not None:
         frame.handed_out = {
             a.code for _, a in value.alternatives if isinstance(a, Function) and a.code in frame.defined

@@ -15,6 +15,7 @@ class Identities:
         self._numbers: dict[object, int] = {}
         self._kept: list[object] = []
         self._activation = 0
+        self._test = 0
         self._repeated: dict[tuple[int, int, int], int] = {}
         self._functions: dict[tuple[int, int], FunctionCode] = {}
         self._classes: dict[int, ClassCode] = {}
@@ -31,6 +32,11 @@ class Identities:
         """A number for one activation of a function: what it makes is not what another activation makes."""
         self._activation += 1
         return self._activation
+
+    def test(self) -> int:
+        """A number for one evaluation of a test that cannot be followed."""
+        self._test += 1
+        return self._test
 
     def construction(self, function: FunctionCode) -> int:
         """The number of every analysis of a constructor: there is nothing yet that an earlier one could have made."""

@@ -17,6 +17,7 @@ from driftwatch.flow.state import Arguments, DictContent, ListContent
 from driftwatch.flow.uses import ProbeUse
 from driftwatch.flow.values import (
     FALSE,
+    TAINTED,
     TRUE,
     UNKNOWN,
     Alternative,
@@ -39,7 +40,9 @@ from driftwatch.flow.values import (
     SignatureOf,
     Unknown,
     Value,
+    is_tainted,
     join,
+    tainted_within,
     unknown,
     value_of,
 )
@@ -57,7 +60,7 @@ def _hasattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             if not (isinstance(key, Const) and isinstance(key.value, str)):
                 run.asks_constant(key)
                 asks(run, atom)
-                found.append((there, UNKNOWN))
+                found.append((there, TAINTED if isinstance(atom, LibModule) or is_tainted(atom) else UNKNOWN))
             elif isinstance(atom, Const):
                 found.append((there, FALSE if atom.value is None else UNKNOWN))
             elif isinstance(atom, ProjectModule):
@@ -65,7 +68,7 @@ def _hasattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
                 found.append((there, TRUE if known.defined() == there else UNKNOWN))
             elif isinstance(atom, Unknown):
                 asks(run, atom)
-                found.append((there, UNKNOWN))
+                found.append((there, TAINTED if atom.tainted else UNKNOWN))
             elif lookup(run, atom, key.value, there) is None:
                 found.append((there, UNKNOWN))
             else:
@@ -85,9 +88,10 @@ def _getattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             asks(run, atom)
         if not (isinstance(key, Const) and isinstance(key.value, str)):
             run.asks_constant(key)
-            if here.where(lambda a: isinstance(a, LibModule)):
+            of_library = here.where(lambda a: isinstance(a, LibModule))
+            if of_library:
                 run.unresolved(node, "an attribute of the library is read by a name that is not known")
-            found = join(found, unknown(where))
+            found = join(found, tainted_within(unknown(where - of_library), of_library))
         elif default is None:
             found = join(found, attribute_of(run, here, key.value, node).within(where))
         else:
@@ -135,7 +139,7 @@ def _callable(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         elif isinstance(atom, (LibObject, LibMethod, Function, Class, Partial)):
             found.append((where, TRUE))
         else:
-            found.append((where, UNKNOWN))
+            found.append((where, TAINTED if is_tainted(atom) else UNKNOWN))
     return value_of(found)
 
 
@@ -149,7 +153,7 @@ def _isinstance(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     wanted = kind.single()
     found: list[Alternative] = []
     for where, atom in as_alternatives(value, run.state.reach):
-        answer: Atom = UNKNOWN
+        answer: Atom = TAINTED if is_tainted(atom) else UNKNOWN
         if isinstance(wanted, External) and isinstance(atom, Const):
             known = _BUILTIN_TYPES.get(wanted.dotted.removeprefix("builtins."))
             if known is not None:
@@ -174,7 +178,7 @@ def _type(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             found.append((where, LibObject(atom.cls, is_class=True)))
         else:
             asks(run, atom)
-            found.append((where, UNKNOWN))
+            found.append((where, TAINTED if is_tainted(atom) else UNKNOWN))
     return value_of(found)
 
 
@@ -183,7 +187,10 @@ def _names_of(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     if value is None:
         return unknown(run.state.reach)
     return value_of(
-        (w, NamesOf(a) if isinstance(a, (LibModule, LibInstance, LibObject)) else UNKNOWN)
+        (
+            w,
+            NamesOf(a) if isinstance(a, (LibModule, LibInstance, LibObject)) else TAINTED if is_tainted(a) else UNKNOWN,
+        )
         for w, a in as_alternatives(value, run.state.reach)
     )
 
@@ -205,7 +212,7 @@ def _signature(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
                 run.state.reach -= where
         else:
             asks(run, atom)
-            found.append((where, UNKNOWN))
+            found.append((where, TAINTED if is_tainted(atom) else UNKNOWN))
     return value_of(found)
 
 
@@ -218,15 +225,15 @@ def _probe(run: Run, atom: LibObject | LibMethod, where: ReleaseSet, node: cst.C
     survives = tuple(e for e in PROBE_ERRORS if run.catch(e).outcome.value != "raises")
     if run.frame.records:
         catch = run.catch("TypeError" if "TypeError" not in survives else "ValueError")
-        run.recorder.add(
+        run.record(
             ProbeUse(run.history.distribution, run.location(node), where, catch, run.frame.way_in(), ref, survives)
         )
     found: list[Alternative] = []
     left = where
     for here, signature in signatures_of(run, atom, ref, where):
         left -= here
-        found.append((here, UNKNOWN if signature is None else SignatureOf(parameter_map(signature))))
-    found.append((left, UNKNOWN))
+        found.append((here, TAINTED if signature is None else SignatureOf(parameter_map(signature))))
+    found.append((left, TAINTED))
     return found
 
 

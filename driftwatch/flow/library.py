@@ -238,7 +238,7 @@ def _use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTN
             use = NameUse(
                 run.history.distribution, location, where, catch, run.frame.way_in(), owner, name, instance, exact
             )
-            run.recorder.add(use)
+            run.record(use)
     there = found.present | found.unknown
     lost = missing(run, "AttributeError", where - there)
     if isinstance(atom, LibModule):
@@ -269,7 +269,7 @@ def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CS
     stack = run.frame.stack()
     checks_only = bool(stack) and stack[-1].checks_only
     if run.target.is_inside(module) and (run.frame.records or _tells_more(run, run.location(node), name or "", catch)):
-        run.recorder.add(
+        run.record(
             ImportUse(
                 run.history.distribution,
                 run.location(node),
@@ -330,7 +330,7 @@ def use_call(
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
     foreign = any(a.location is not None for a in (*use.positional, *use.keywords))
     if run.frame.records or (not run.frame.muted and foreign) or _tells_more(run, use.location, str(ref), catch):
-        run.recorder.add(use)
+        run.record(use)
     return use, _result(run, callee, ref, reach, use)
 
 
@@ -370,6 +370,7 @@ def _argument(run: Run, entry: Entry, name: str | None, catch: Catch) -> Argumen
         entry.location,
         catch if entry.location is not None else None,
         _objects(as_alternatives(entry.value, where)),
+        entry.conditional & where,
     )
 
 

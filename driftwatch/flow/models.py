@@ -37,7 +37,9 @@ from driftwatch.flow.values import (
     Partial,
     Unknown,
     Value,
+    anonymous,
     const,
+    made_from,
     unknown,
     value_of,
 )
@@ -79,7 +81,7 @@ def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -
     found: list[Alternative] = []
     for where, values, named in constants_of(run, arguments.positional, arguments.keywords):
         if values is None:
-            found.append((where, UNKNOWN))
+            found.extend(made_from(where, *arguments.values()).alternatives)
             continue
         try:
             found.append((where, pure.call(dotted, values, named)))
@@ -88,7 +90,7 @@ def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -
                 run.throw(refused.raised, where)
                 run.state.reach -= where
             else:
-                found.append((where, UNKNOWN))
+                found.extend(made_from(where, *arguments.values()).alternatives)
     if any(isinstance(a, Unknown) for _, a in found):
         run.may_raise()
     return value_of(found)
@@ -106,7 +108,8 @@ def _bool(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     found: list[Alternative] = []
     for where, atom in as_alternatives(value, run.state.reach):
         answer = truth_of(run, atom)
-        found.append((where, UNKNOWN if answer is None else Const(answer)))
+        known = anonymous(atom) if isinstance(atom, Unknown) else UNKNOWN
+        found.append((where, known if answer is None else Const(answer)))
     return value_of(found)
 
 

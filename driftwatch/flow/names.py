@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from driftwatch.flow.builtin_names import BUILTIN_NAMES
 from driftwatch.flow.run import Run
-from driftwatch.flow.values import External, Value, join, unknown
+from driftwatch.flow.values import External, Value, join, tainted_within, unknown
 
 
 def look_up(run: Run, name: str) -> Value:
@@ -51,4 +51,5 @@ def assign_name(run: Run, name: str, value: Value) -> None:
     run.state.vars[name] = value
     run.state.forget(name)
     if name in run.frame.globals:
+        value = tainted_within(value, run.state.conditional & value.defined())
         run.world.modules.write_global(run.frame.module, name, value)

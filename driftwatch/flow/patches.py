@@ -49,7 +49,7 @@ def use_patch(
     run.touch()
     if run.frame.records:
         catch = run.catch("AttributeError")
-        run.recorder.add(
+        run.record(
             PatchUse(
                 run.history.distribution, run.location(node), where, catch, run.frame.way_in(), owner, name, requires
             )

@@ -46,7 +46,7 @@ def _what(use: Use) -> str:
 
 def _key(use: Use) -> object:
     """Everything that tells one use from another but the releases in which it is reached."""
-    bare: Use = replace(use, releases=EMPTY, trace=())
+    bare: Use = replace(use, releases=EMPTY, trace=(), conditional=EMPTY)
     if isinstance(bare, CallUse):
         # Calls met in different releases with different arguments stay apart: arguments are facts of the call.
         return (type(use), repr(bare), use.releases if _split(bare) else None)
@@ -61,10 +61,12 @@ def _split(use: CallUse) -> bool:
 
 def _merge(known: Use, use: Use) -> Use:
     releases: ReleaseSet = known.releases | use.releases
+    surely = (known.releases - known.conditional) | (use.releases - use.conditional)
+    conditional = releases - surely
     if isinstance(known, SubclassUse) and isinstance(use, SubclassUse):
         places = merged_constructions((*known.instantiated, *use.instantiated))
-        return replace(known, releases=releases, instantiated=places)
-    return replace(known, releases=releases)
+        return replace(known, releases=releases, conditional=conditional, instantiated=places)
+    return replace(known, releases=releases, conditional=conditional)
 
 
 def merged_constructions(places: Iterable[Construction]) -> tuple[Construction, ...]:

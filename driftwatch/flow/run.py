@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -18,7 +18,7 @@ from driftwatch.flow.exceptions import ANYTHING, Try, catches, judge
 from driftwatch.flow.shared import CONTENTS, changed_content
 from driftwatch.flow.state import Arguments, Content, DictContent, ListContent, State, join_states
 from driftwatch.flow.syntax import Tree
-from driftwatch.flow.uses import Catch, Location, Step
+from driftwatch.flow.uses import Catch, Location, Step, Use
 from driftwatch.flow.values import Alternative, Atom, Class, DictRef, Function, Instance, ListRef, Unknown, Value
 from driftwatch.releases import EMPTY, ReleaseSet
 
@@ -231,7 +231,8 @@ class Run:
             if frame.detached:
                 return
             if frame.entered is not None:
-                state = State(state.reach & frame.entered.reach, dict(frame.entered.vars), state.heap)
+                before = frame.entered
+                state = State(state.reach & before.reach, dict(before.vars), state.heap, state.conditions)
             frame = frame.caller
 
     def throw(self, exception: str, releases: ReleaseSet) -> bool:
@@ -257,9 +258,17 @@ class Run:
                 return False
             if frame.entered is not None:
                 before = frame.entered
-                state = State(state.reach & before.reach, dict(before.vars), dict(state.heap))
+                state = State(state.reach & before.reach, dict(before.vars), dict(state.heap), state.conditions)
             frame = frame.caller
         return False
+
+    def undecided(self, holds: State, fails: State, where: ReleaseSet) -> None:
+        """A test that depends on the release lets both ways through in these releases: nobody can tell which it is."""
+        where = where & holds.reach & fails.reach
+        if where:
+            test = self.world.identities.test()
+            holds.assume(test, True, where)
+            fails.assume(test, False, where)
 
     def fails_import(self, where: ReleaseSet) -> None:
         """An exception nobody takes is raised here: while a module is executed, that is the end of importing it."""
@@ -280,6 +289,11 @@ class Run:
 
     def step(self, node: cst.CSTNode, note: str) -> Step:
         return self.frame.tree.step(node, note)
+
+    def record(self, use: Use) -> None:
+        """Something of the library is used here."""
+        conditional = self.state.conditional
+        self.recorder.add(replace(use, conditional=conditional & use.releases) if conditional else use)
 
     def unresolved(self, node: cst.CSTNode, reason: str) -> None:
         if self.frame.records:

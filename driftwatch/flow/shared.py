@@ -24,8 +24,8 @@ from driftwatch.flow.values import (
     ListRef,
     Opaque,
     Partial,
-    Unknown,
     Value,
+    anonymous,
     join,
     unknown,
     value_of,
@@ -290,7 +290,7 @@ def _lasting(value: Value, heap: dict[int, Content], world: World) -> Value:
     """What remains known of a value when the function that has put it there is left."""
     found: list[Alternative] = []
     for where, atom in value.alternatives:
-        found.append((where, atom if _lasts(atom, heap, world) else UNKNOWN))
+        found.append((where, anonymous(atom) if _lasts(atom, heap, world) else UNKNOWN))
     return value_of(found)
 
 
@@ -300,7 +300,7 @@ def _lasts(atom: Atom, heap: dict[int, Content], world: World) -> bool:
         return atom.value is None or isinstance(atom.value, bool)
     if isinstance(atom, (DictRef, ListRef, Partial)):
         return atom.key in (heap if isinstance(atom, Partial) else world.shared)
-    return not isinstance(atom, (Unknown, External, Opaque))
+    return not isinstance(atom, (External, Opaque))
 
 
 def _keep_partials(

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from driftwatch.flow.path_conditions import NO_CONDITIONS, Conditions, assume, meet, spanned
 from driftwatch.flow.uses import Location, Step
-from driftwatch.flow.values import NOTHING, UNKNOWN, Atom, Const, Value, join, unknown, value_of
+from driftwatch.flow.values import NOTHING, UNKNOWN, Atom, Const, Value, join, tainted_within, unknown, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
@@ -19,7 +20,8 @@ from driftwatch.releases import EMPTY, ReleaseSet
 class Entry:
     """An item of a dict: where it may be, where it surely is, its value, and how it got there.
 
-    `location` is set when it first became an argument in another call than the one at hand.
+    `location` is set when it first became an argument in another call than the one at hand. `conditional` is where a
+    test that depends on the release, and could not be followed, decided whether it is there.
     """
 
     releases: ReleaseSet
@@ -27,6 +29,7 @@ class Entry:
     value: Value
     trace: tuple[Step, ...] = ()
     location: Location | None = None
+    conditional: ReleaseSet = EMPTY
 
     def within(self, releases: ReleaseSet) -> Entry:
         if self.releases <= releases:
@@ -144,18 +147,32 @@ NO_ARGUMENTS = Arguments()
 class State:
     """A mutable program state; `fork` before going two ways."""
 
-    __slots__ = ("heap", "reach", "vars")
+    __slots__ = ("conditions", "heap", "reach", "vars")
 
     def __init__(
-        self, reach: ReleaseSet, variables: dict[str, Value] | None = None, heap: dict[int, Content] | None = None
+        self,
+        reach: ReleaseSet,
+        variables: dict[str, Value] | None = None,
+        heap: dict[int, Content] | None = None,
+        conditions: Conditions = NO_CONDITIONS,
     ) -> None:
         self.reach = reach
+        self.conditions = conditions
         self.vars: dict[str, Value] = {} if variables is None else variables
         self.heap: dict[int, Content] = {} if heap is None else heap
 
     def fork(self, reach: ReleaseSet | None = None) -> State:
         """A copy, reached in fewer releases if asked."""
-        return State(self.reach if reach is None else reach, dict(self.vars), dict(self.heap))
+        return State(self.reach if reach is None else reach, dict(self.vars), dict(self.heap), self.conditions)
+
+    @property
+    def conditional(self) -> ReleaseSet:
+        """Where it is only reached under a test that depends on the release and could not be followed."""
+        return spanned(self.conditions) & self.reach if self.conditions else EMPTY
+
+    def assume(self, test: int, holds: bool, where: ReleaseSet) -> None:
+        """In these releases, it is reached on one of the two ways that such a test lets through."""
+        self.conditions = assume(self.conditions, (test, holds), where)
 
     def adopt(self, heap: Mapping[int, Content]) -> None:
         """Make containers that live elsewhere visible here."""
@@ -182,25 +199,27 @@ def join_states(first: State | None, second: State | None) -> State | None:
         return first
     reach = first.reach | second.reach
     # Most of what two ways hold is the very same, which dicts find out faster than a loop does.
-    variables = dict(first.vars) if first.vars == second.vars else _join_variables(first, second)
+    conditions, decided = meet(first.conditions, first.reach, second.conditions, second.reach)
+    variables = dict(first.vars) if first.vars == second.vars else _join_variables(first, second, decided)
     heap = dict(first.heap)
     if first.heap != second.heap:
         for number, content in second.heap.items():
             mine = heap.get(number)
             if mine is content:
                 continue
-            heap[number] = content if mine is None else _join_content(mine, first.reach, content, second.reach)
-    return State(reach, variables, heap)
+            heap[number] = content if mine is None else _join_content(mine, first.reach, content, second.reach, decided)
+    return State(reach, variables, heap, conditions)
 
 
-def _join_variables(first: State, second: State) -> dict[str, Value]:
+def _join_variables(first: State, second: State, decided: ReleaseSet) -> dict[str, Value]:
     merged: dict[str, Value] = {}
     for key, here in first.vars.items():
         there = second.vars.get(key)
         if there is here:
             merged[key] = here
         elif there is not None:
-            merged[key] = join(here.within(first.reach), there.within(second.reach))
+            here, there = here.within(first.reach), there.within(second.reach)
+            merged[key] = join(here, there) if not decided else chosen(here, there, decided)
         elif "." not in key:
             merged[key] = here.within(first.reach)
     for key, there in second.vars.items():
@@ -209,17 +228,35 @@ def _join_variables(first: State, second: State) -> dict[str, Value]:
     return merged
 
 
-def _join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseSet) -> Content:
+def either(first: State, here: Value, second: State, there: Value) -> Value:
+    """The value that an expression has on one of two ways, each with the state at its end."""
+    if not first.conditions and not second.conditions:
+        return join(here, there)
+    _, decided = meet(first.conditions, first.reach, second.conditions, second.reach)
+    return chosen(here, there, decided)
+
+
+def chosen(first: Value, second: Value, decided: ReleaseSet) -> Value:
+    """Either of two values; in the releases that are `decided`, a test that could not be followed has chosen."""
+    differs = EMPTY
+    for one, other in ((first, second), (second, first)):
+        alike = {atom: where for where, atom in other.alternatives}
+        for where, atom in one.alternatives:
+            differs |= where - alike.get(atom, EMPTY)
+    return tainted_within(join(first, second), differs & decided)
+
+
+def _join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseSet, decided: ReleaseSet) -> Content:
     if isinstance(a, DictContent) and isinstance(b, DictContent):
         keys = dict.fromkeys((*a.entries, *b.entries))
-        entries = {k: _join_entry(a.entries.get(k), reach_a, b.entries.get(k), reach_b) for k in keys}
+        entries = {k: _join_entry(a.entries.get(k), reach_a, b.entries.get(k), reach_b, decided) for k in keys}
         forwarded = (a.forwarded & reach_a) | (b.forwarded & reach_b)
         return DictContent(entries, forwarded=forwarded).joined_others(a, reach_a).joined_others(b, reach_b)
     if isinstance(a, ListContent) and isinstance(b, ListContent):
         longer, shorter = (a, b) if len(a.elements) >= len(b.elements) else (b, a)
         reach_long, reach_short = (reach_a, reach_b) if longer is a else (reach_b, reach_a)
         elements = tuple(
-            _join_entry(e, reach_long, shorter.elements[i] if i < len(shorter.elements) else None, reach_short)
+            _join_entry(e, reach_long, shorter.elements[i] if i < len(shorter.elements) else None, reach_short, decided)
             for i, e in enumerate(longer.elements)
         )
         return ListContent(
@@ -232,7 +269,9 @@ def _join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseS
     return a
 
 
-def _join_entry(a: Entry | None, reach_a: ReleaseSet, b: Entry | None, reach_b: ReleaseSet) -> Entry:
+def _join_entry(
+    a: Entry | None, reach_a: ReleaseSet, b: Entry | None, reach_b: ReleaseSet, decided: ReleaseSet
+) -> Entry:
     both = reach_a & reach_b
     if a is not None and b is not None:
         here, there = a.within(reach_a), b.within(reach_b)
@@ -240,9 +279,10 @@ def _join_entry(a: Entry | None, reach_a: ReleaseSet, b: Entry | None, reach_b: 
         return Entry(
             here.releases | there.releases,
             certain,
-            join(here.value, there.value),
+            chosen(here.value, there.value, decided) if decided else join(here.value, there.value),
             here.trace if here.releases else there.trace,
             here.location if here.releases else there.location,
+            here.conditional | there.conditional | (decided & ((here.releases | there.releases) - certain)),
         )
     one = (a or b or Entry(EMPTY, EMPTY, Value())).within(reach_a if a is not None else reach_b)
-    return replace(one, certain=one.certain - both)
+    return replace(one, certain=one.certain - both, conditional=one.conditional | (one.releases & both & decided))

@@ -19,7 +19,7 @@ from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Loop, Run, settle
 from driftwatch.flow.state import Entry, State, join_states
 from driftwatch.flow.syntax import statements
-from driftwatch.flow.values import Value, const, unknown
+from driftwatch.flow.values import Value, const, is_tainted, made_from, unknown
 from driftwatch.releases import EMPTY
 
 LOOP_ROUNDS = 2
@@ -108,7 +108,7 @@ def _for(run: Run, node: cst.For) -> None:
         with run.repeated(turns):
             for _ in range(turns):
                 before, reach = _Before.of(run), run.state.reach
-                _round(run, node, loop, Entry(reach, EMPTY, unknown(reach)))
+                _round(run, node, loop, Entry(reach, EMPTY, made_from(reach, iterable)))
                 if before.is_now(run, node.target):
                     break
     run.frame.loops.pop()
@@ -175,6 +175,8 @@ class _Before:
         before, after = self.state, run.state
         if self.moment != run.world.dependencies.moment or after.reach != before.reach:
             return False
+        if after.conditional != before.conditional:
+            return False
         if not before.heap.items() <= after.heap.items():
             return False
         assigned = _plain_names(target) if target is not None else None
@@ -192,6 +194,8 @@ def _round(run: Run, node: cst.For, loop: Loop, part: Entry, *, follow: bool = T
         return
     skips = before.fork(before.reach - (part.certain & here))
     run.state = before.fork(here)
+    # Whether there is such an element what it is made of says, where that depends on the release.
+    run.undecided(run.state, skips, part.value.where(is_tainted) | part.conditional)
     assign(run, node.target, part.value.within(here))
     if follow:
         run.block(node.body.body)

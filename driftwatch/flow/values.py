@@ -41,9 +41,15 @@ class Const(Atom):
 
 @dataclass(frozen=True, slots=True)
 class Unknown(Atom):
-    """Nothing is known. `parameter` names the parameter of the current function it came in by, if it did."""
+    """Nothing is known. `parameter` names the parameter of the current function it came in by, if it did.
+
+    `tainted` says that it was made, by something that is not understood, from what depends on the release: a test of it
+    may be a guard. `truth` is what it counts as in a test, where that is known.
+    """
 
     parameter: str | None = None
+    tainted: bool = False
+    truth: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +309,7 @@ def const(value: Hashable, releases: ReleaseSet) -> Value:
 
 
 UNKNOWN = Unknown()
+TAINTED = Unknown(tainted=True)
 NONE = Const(None)
 TRUE = Const(True)
 FALSE = Const(False)
@@ -317,7 +324,9 @@ def truth(atom: Atom) -> bool | None:
         return bool(atom.value)
     if isinstance(atom, (ParameterMap, External)):
         return None if isinstance(atom, External) else bool(atom.parameters)
-    if isinstance(atom, (Unknown, Lazy, DictRef, ListRef, LibInstance, Instance)):
+    if isinstance(atom, Unknown):
+        return atom.truth
+    if isinstance(atom, (Lazy, DictRef, ListRef, LibInstance, Instance)):
         # Instances may define __bool__ or __len__; of the library's and the project's own we assume they do not.
         return True if isinstance(atom, (LibInstance, Instance)) else None
     return True
@@ -330,7 +339,9 @@ def is_none(atom: Atom) -> bool | None:
     if isinstance(atom, External):
         # What a foreign package holds under a name may well be None: `torch.version.hip`.
         return False if "." not in atom.dotted or atom.dotted.startswith("builtins.") else None
-    return None if isinstance(atom, (Unknown, Lazy)) else False
+    if isinstance(atom, Unknown):
+        return False if atom.truth else None
+    return None if isinstance(atom, Lazy) else False
 
 
 def touches_library(atom: Atom) -> bool:
@@ -343,7 +354,60 @@ def touches_library(atom: Atom) -> bool:
 
 def differs_by_release(value: Value) -> bool:
     """Whether a value is one constant in some releases and another one in others: a flag that a guard has set."""
-    return len({where for where, atom in value.alternatives if isinstance(atom, Const)}) > 1
+    return len({where for where, atom in value.alternatives if isinstance(_owner_of(atom), Const)}) > 1
+
+
+def is_tainted(atom: Atom) -> bool:
+    """Whether an atom is unknown, and was made from what depends on the release."""
+    return isinstance(atom, Unknown) and atom.tainted
+
+
+def depends_on_release(value: Value) -> ReleaseSet:
+    """The releases in which the value was found out of the library, or would be another one in another release."""
+    found = value.where(_is_answer)
+    if differs_by_release(value):
+        found |= value.where(lambda atom: isinstance(_owner_of(atom), Const))
+    return found
+
+
+def _is_answer(atom: Atom) -> bool:
+    """What the library answers when it is looked at, or what was made from that."""
+    asked = (SignatureOf, ArgSpecOf, ParameterMap, ParameterInfo, NamesOf)
+    return is_tainted(atom) or isinstance(_owner_of(atom), asked)
+
+
+def _owner_of(atom: Atom) -> Atom:
+    return atom.owner if isinstance(atom, MethodOf) else atom
+
+
+def made_from(releases: ReleaseSet, *values: Value) -> Value:
+    """What something that is not understood makes of values: anything, and tainted where one of them is a guard's."""
+    tainted = EMPTY
+    for value in values:
+        tainted |= depends_on_release(value)
+    tainted &= releases
+    if not tainted:
+        return unknown(releases)
+    return value_of([(releases - tainted, UNKNOWN), (tainted, TAINTED)])
+
+
+def tainted_within(value: Value, releases: ReleaseSet) -> Value:
+    """The value, chosen in these releases by a test that depends on the release and could not be followed."""
+    return join(value, Value(((releases, TAINTED),))) if releases else value
+
+
+def unknown_tainted(value: Value, guards: ReleaseSet) -> Value:
+    """The value, made in these releases from what depends on the release: what is unknown of it there is tainted."""
+    anything = value.where(lambda atom: atom == UNKNOWN)
+    if guards.isdisjoint(anything):
+        return value
+    known = value.only(lambda atom: atom != UNKNOWN)
+    return join(known, value_of([(anything & guards, TAINTED), (anything - guards, UNKNOWN)]))
+
+
+def anonymous(atom: Atom) -> Atom:
+    """An atom as it is outside of the function whose parameter it came in by."""
+    return Unknown(None, atom.tainted, atom.truth) if isinstance(atom, Unknown) and atom.parameter else atom
 
 
 def tells(value: Value) -> bool:

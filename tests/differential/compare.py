@@ -22,7 +22,8 @@ from tests.differential.truth import Fact, Source, hidden, truth
 
 @dataclass(frozen=True)
 class Said:
-    """What the analysis says about a line. `error` is False for what it holds to be guarded on purpose."""
+    """What the analysis says about a line. `error` is False for what it holds to be guarded on purpose, or says only
+    may be reached."""
 
     place: Place
     code: str
@@ -105,7 +106,10 @@ class Comparison:
                 verdict.symbol,
                 frozenset(self.history.timeline.versions_of(verdict.releases)),
                 outcome.value if outcome else None,
-                verdict.severity.value == "error" and outcome is not None and outcome is not Ends.GUARDED,
+                verdict.severity.value == "error"
+                and outcome is not None
+                and outcome is not Ends.GUARDED
+                and not verdict.conditional,
             )
             found.setdefault(place[0], []).append(each)
         return found, {(each.path, each.line) for each in unresolved}

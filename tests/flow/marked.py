@@ -1,9 +1,9 @@
 """Small programs that say themselves what driftwatch must say of them.
 
 A line that breaks bears a mark: ``#! DW101 early 0.1.0 raises``: the code, the parameter or name, the releases as
-reports print them, the outcome, and for one that is taken the line of the handler (``silent@7``). Several marks on a
-line are set apart by ``;``. ``#? text`` marks a line whose meaning driftwatch must say it does not know. What bears no
-mark is right.
+reports print them, the outcome, and for one that is taken the line of the handler (``silent@7``); ``may`` at the end is
+what holds only under a test that could not be followed. Several marks on a line are set apart by ``;``. ``#? text``
+marks a line whose meaning driftwatch must say it does not know. What bears no mark is right.
 
 The library is the one of the differential test, whose releases are 0.1.0, 0.2.0, 0.2.0.post1 and 0.10.0.
 """
@@ -99,7 +99,8 @@ def _mark(verdict: Verdict) -> str:
     place = f"{verdict.location.path}:{verdict.location.line}"
     what = verdict.parameter or verdict.symbol.rpartition(".")[2]
     releases = history().timeline.describe(verdict.releases)
-    return " ".join([place, verdict.code, what, releases, *_outcome(verdict)])
+    may = [] if not verdict.conditional else ["may"] if verdict.conditional == verdict.releases else ["may in part"]
+    return " ".join([place, verdict.code, what, releases, *_outcome(verdict), *may])
 
 
 def _outcome(verdict: Verdict) -> list[str]:

@@ -14,9 +14,10 @@ from tests.flow.programs.objects import OBJECTS
 from tests.flow.programs.outcomes import OUTCOMES
 from tests.flow.programs.probes import PROBES
 from tests.flow.programs.reach import REACH
+from tests.flow.programs.taint import TAINT
 from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT, *PROBES,
-    *LAYOUT, *REACH,
+    *LAYOUT, *REACH, *TAINT,
 )  # fmt: skip

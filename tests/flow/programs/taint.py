@@ -1,0 +1,206 @@
+"""Guards that cannot be followed: what is behind one may be reached, and nobody says that it is."""
+
+from __future__ import annotations
+
+from tests.flow.marked import marked
+
+TAINT = (
+    marked(
+        "what_a_foreign_function_says_of_the_library",
+        """
+        import lib.comm as comm
+        from elsewhere import supports
+
+        OK = supports(comm, "gather")
+
+
+        def run(x):
+            if OK:
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
+            return x
+
+
+        def run_inline(x):
+            if supports(comm, "gather") and x:
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
+
+
+        def run_afterwards(x):
+            if supports(comm, "gather"):
+                print(x)
+            comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "one_way_leaves",
+        """
+        import lib.comm as comm
+        from elsewhere import supports
+
+
+        def run(x):
+            if not supports(comm, "gather"):
+                return None
+            comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
+
+
+        def run_unless_asked(x, forced):
+            if not forced:
+                if not supports(comm, "gather"):
+                    raise RuntimeError("no gather")
+            comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        def run_either(x):
+            if supports(comm, "gather"):
+                pass
+            elif supports(comm, "fuse"):
+                pass
+            else:
+                return None
+            comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
+
+
+        def run_each(x, names):
+            for name in names:
+                if not supports(comm, name):
+                    continue
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
+            comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "a_flag_that_such_a_test_sets",
+        """
+        import lib.comm as comm
+        from elsewhere import supports
+
+        if supports(comm, "gather"):
+            OK = True
+        else:
+            OK = False
+        MODE = "new" if supports(comm, "gather") else "old"
+
+
+        def has_gather():
+            if supports(comm, "gather"):
+                return True
+            return False
+
+
+        class Layer:
+            def __init__(self):
+                self.ready = False
+                if supports(comm, "gather"):
+                    self.ready = True
+
+            def forward(self, x):
+                if self.ready:
+                    comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
+
+
+        def run(x):
+            if OK:
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
+            if MODE == "new":
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
+            if has_gather():
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
+        """,
+        runs=False,
+    ),
+    marked(
+        "what_is_called_when_such_a_test_holds",
+        """
+        import lib.comm as comm
+        from elsewhere import supports
+
+
+        def run(x):
+            if supports(comm, "gather"):
+                return _helped(x)
+            return x
+
+
+        def _helped(x):
+            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
+        """,
+        runs=False,
+    ),
+    marked(
+        "an_argument_that_such_a_test_adds",
+        """
+        import lib.comm as comm
+        from elsewhere import supports
+
+
+        def run(world, rank):
+            kwargs = {}
+            if supports(comm.create, "group"):  #? `lib.comm.create` is passed to a function that cannot be followed
+                kwargs["group"] = None
+            return comm.create(world, rank, **kwargs)  #! DW101 group 0.1.0 raises may
+        """,
+        runs=False,
+    ),
+    marked(
+        "a_version_held_against_something_unknown",
+        """
+        from importlib.metadata import version
+
+        from packaging.version import Version
+
+        import lib.comm as comm
+        from elsewhere import LEAST
+
+
+        def run(x):
+            if Version(version("lib-dist")) >= Version(LEAST):
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
+
+
+        def run_told(x, least):
+            if version("lib-dist").startswith(least):
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
+        """,
+        runs=False,
+    ),
+    marked(
+        "what_a_signature_is_asked_that_nobody_follows",
+        """
+        import inspect
+
+        import lib.comm as comm
+
+        TEXT = str(inspect.signature(comm.create).return_annotation)
+
+
+        def run(world, rank):
+            if "Space" in TEXT:
+                return comm.create(world, rank, group=None)  #! DW101 group 0.1.0 raises may
+            if comm.create.__doc__:
+                return comm.create(world, rank, group=None)  #! DW101 group 0.1.0 raises may
+        """,
+        runs=False,
+    ),
+    marked(
+        "an_ordinary_condition_is_none_of_these",
+        """
+        import lib.comm as comm
+        from elsewhere import enabled
+
+
+        def run(x, wanted):
+            if enabled(x) and wanted:
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        def run_answered(x):
+            workspace = comm.create(1, 0)
+            if enabled(workspace) or workspace.fits(1, 2):
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+        """,
+        runs=False,
+    ),
+)
