@@ -13,6 +13,7 @@ from pathlib import Path
 
 from driftwatch import ranges
 from driftwatch.config import Config
+from driftwatch.declared import Requirements
 from driftwatch.errors import DriftwatchError
 from driftwatch.snapshot.history import History
 from driftwatch.targets.target import Target
@@ -92,7 +93,9 @@ def _target(config: Config, target: Target, history: History | DriftwatchError, 
             timeline,
             configured=config.against,
             configured_in=config.path.name if config.path is not None else "the configuration",
-            folder=(scanned if scanned.is_dir() else scanned.parent).resolve(),
+            requirements=Requirements(
+                scanned, [target.distribution], exclude=config.exclude, exclude_from=config.folder
+            ),
         )
     except DriftwatchError as error:
         return AppliedTarget(
@@ -106,5 +109,5 @@ def _target(config: Config, target: Target, history: History | DriftwatchError, 
         timeline.versions,
         timeline.versions_of(found.releases),
         timeline.describe(found.releases),
-        found.source,
+        "; ".join([found.source, *(notice.message for notice in found.notices)]),
     )

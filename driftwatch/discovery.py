@@ -9,7 +9,7 @@ scanned whatever its name.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
@@ -41,6 +41,8 @@ SKIPPED = frozenset(
         "venv",
     }
 )
+_NOT_FAR = 3
+"""So many folders below the top are looked into for what is not Python."""
 _MAYBE_BUILT = frozenset({"build", "dist"})
 
 
@@ -91,6 +93,40 @@ def find_roots(
         prefix = "" if home == base or not several else f"{home.name}/"
         roots.append(Root(home, tuple(map(str, chosen)), prefix, tuple(chosen)))
     return tuple(roots), tuple(diagnostics)
+
+
+def folders_below(
+    top: Path, exclude: Sequence[str], exclude_from: Path | None
+) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """A folder and those not far below it; with the names of what is in each."""
+    pending = [(top, 0)]
+    while pending:
+        folder, depth = pending.pop()
+        # Listing a folder once is many times faster than to ask for one file after the other.
+        names, below = listed(folder)
+        if depth and "pyvenv.cfg" in names:
+            continue
+        yield folder, names
+        if depth == _NOT_FAR:
+            continue
+        for name in reversed(below):
+            if name in SKIPPED or name.endswith((".dist-info", ".egg-info")):
+                continue
+            path = folder / name
+            home = exclude_from if exclude_from is not None and path.is_relative_to(exclude_from) else top
+            if exclude and any(path_matches(path.relative_to(home).as_posix(), pattern) for pattern in exclude):
+                continue
+            pending.append((path, depth + 1))
+
+
+def listed(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of all that is in a folder, and of the folders among it that are no links, in order."""
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
+    except OSError:
+        return (), ()
+    return tuple(name for name, _ in found), tuple(name for name, is_folder in found if is_folder)
 
 
 def path_matches(path: str, pattern: str) -> bool:

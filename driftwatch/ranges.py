@@ -1,37 +1,42 @@
 """Which releases count: what was asked for, what is configured, or what the project itself declares.
 
-Enters: the timeline of a library, specifiers, a folder. Leaves: the checked set and, for a person, where it came from.
-What a user asks for must make sense, else `UsageError`; what a project declares is only evidence, so that a pin to a
-release nobody knows yet is said and the newest known release is taken instead.
+Enters: the timeline of a library, specifiers, what a project declares. Leaves: the checked set and, for a person, where
+it came from. What a user asks for must make sense, else `UsageError`; what a project declares is only evidence, so that
+a pin to a release nobody knows yet is said loudly, and the nearest known release is taken instead.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from driftwatch.declared import Declaration, declarations
+from driftwatch.declared import Declaration, Notice, Requirements
 from driftwatch.errors import UsageError
-from driftwatch.releases import EMPTY, ReleaseSet, Timeline
+from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 
 _EXACT = re.compile(r"[0-9vV][^,;\s<>=!~]*")
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedRange:
-    """The releases that are checked, and why, for a person. `declared` says that something asks for just these."""
+    """The releases that are checked, and why, for a person. `declared` says that something asks for these.
+
+    `notices` are what a person must know of it. `stand_in` are releases that nobody asks for: each is the nearest to
+    one that is asked for and not known.
+    """
 
     releases: ReleaseSet
     source: str
     declared: bool = True
+    notices: tuple[Notice, ...] = ()
+    stand_in: ReleaseSet = EMPTY
 
 
 def choose(
@@ -41,9 +46,10 @@ def choose(
     against: Sequence[str] = (),
     configured: Sequence[str] = (),
     configured_in: str = "configuration",
-    folder: Path | None = None,
+    requirements: Requirements | None = None,
+    unavailable: Mapping[str, str] | None = None,
 ) -> CheckedRange:
-    """The checked range of one target: asked for, else configured, else declared near `folder`, else the newest."""
+    """The checked range of one target: asked for, else configured, else declared by the project, else the newest."""
     if not len(timeline):
         raise UsageError(f"no release of {distribution} is known", "add some with `driftwatch snapshot update`")
     asked = _asked(distribution, timeline, against)
@@ -52,12 +58,14 @@ def choose(
     wanted = _asked(distribution, timeline, configured)
     if wanted is not None:
         return CheckedRange(wanted, f"'against' in {configured_in}")
-    if folder is not None:
-        found = declarations(folder, distribution)
+    notices: tuple[Notice, ...] = ()
+    if requirements is not None:
+        found = requirements.own(distribution)
         if found:
-            return from_declarations(timeline, found)
-    newest = timeline.versions[-1]
-    return CheckedRange(timeline.newest(), f"no requirement was found, so the newest release, {newest}", False)
+            return from_declarations(timeline, found, unavailable)
+        notices = requirements.missing
+    said = f"no requirement was found, so {_newest(timeline).removesuffix(',')}"
+    return CheckedRange(timeline.newest(), said, False, notices)
 
 
 def check_names(against: Iterable[str], distributions: Sequence[str]) -> None:
@@ -71,31 +79,38 @@ def check_names(against: Iterable[str], distributions: Sequence[str]) -> None:
             raise UsageError(f"{name!r} in {text!r} is no target", hint)
 
 
-def from_declarations(timeline: Timeline, found: Sequence[Declaration]) -> CheckedRange:
+def from_declarations(
+    timeline: Timeline, found: Sequence[Declaration], unavailable: Mapping[str, str] | None = None
+) -> CheckedRange:
     """The range a project's own requirements come to.
 
     Requirements that always hold must all hold. Those that hold only under a marker, with an extra, or from a
     requirements file of their own are alternatives: each is one way in which the project is installed. Where none
-    always holds, the range is what any alternative selects.
+    always holds, the range is what any alternative selects. For a release that is not known stands the nearest one
+    that is, and a notice says so; `unavailable` are reasons why it is not known, by version.
     """
     texts = [f"{d.requirement} ({d.file})" for d in _once(found)]
     said = f"{found[0].project}'s own requirement {', '.join(texts[:3])}{' and more' if len(texts) > 3 else ''}"
-    bounded = [d for d in found if _specifier(d.requirement)]
+    bounded = [d for d in found if d.url or _specifier(d.requirement)]
     if not bounded:
         return CheckedRange(timeline.newest(), f"{said} names no release, so the newest, {timeline.versions[-1]}")
-    always = [_select(timeline, d.requirement) for d in bounded if d.always]
+    chosen = [_select(timeline, d, unavailable or {}) for d in bounded]
+    always = [each for each, d in zip(chosen, bounded, strict=True) if d.always]
     releases = timeline.all
-    for selected in always:
-        releases &= selected
+    for each in always:
+        releases &= each.releases
     if not always or not releases:
-        releases = EMPTY
-        for declaration in bounded:
-            releases |= _select(timeline, declaration.requirement)
+        always = chosen
+        releases = union([each.releases for each in chosen])
+    notices = tuple(dict.fromkeys(each.notice for each in always if each.notice is not None))
+    stand_in = union([each.releases for each in always if each.notice is not None])
     if not releases:
-        return CheckedRange(
-            timeline.newest(), f"{said} selects no known release, so the newest, {timeline.versions[-1]}"
-        )
-    return CheckedRange(releases, said)
+        where = bounded[0]
+        notice = _notice(where, f"{said} selects no known release; {_newest(timeline)} is checked in its place")
+        said = f"{said} selects no known release, so the newest, {timeline.versions[-1]}"
+        return CheckedRange(timeline.newest(), said, notices=(notice,), stand_in=timeline.newest())
+    known = union([each.releases for each in always if each.notice is None])
+    return CheckedRange(releases, said, notices=notices, stand_in=stand_in - known)
 
 
 def _once(found: Sequence[Declaration]) -> list[Declaration]:
@@ -110,13 +125,59 @@ def _specifier(requirement: str) -> str:
     return str(parsed.specifier)
 
 
-def _select(timeline: Timeline, requirement: str) -> ReleaseSet:
+def pins_not_known(timeline: Timeline, found: Iterable[Declaration]) -> tuple[str, ...]:
+    """The releases that are pinned and not known, in the order in which they are declared."""
+    versions = (declared.version for declared in found if not declared.url)
+    return tuple(dict.fromkeys(str(v) for v in versions if v is not None and v not in timeline.parsed))
+
+
+@dataclass(frozen=True, slots=True)
+class _Selected:
+    """What one requirement selects; with a notice where something stands in for what it asks for."""
+
+    releases: ReleaseSet
+    notice: Notice | None = None
+
+
+def _select(timeline: Timeline, declared: Declaration, unavailable: Mapping[str, str]) -> _Selected:
     """The releases a declared requirement selects; a local version such as ``1.0+cu130`` counts as its public one."""
+    if declared.url:
+        said = f"`{declared.requirement}` is no release of an index, so nothing is known of it; {_newest(timeline)}"
+        return _Selected(timeline.newest(), _notice(declared, f"{said} is checked in its place"))
+    if pins_not_known(timeline, [declared]):
+        version = declared.version
+        assert version is not None
+        near = nearest(timeline, version)
+        what = "a pre-release that" if version.is_prerelease else "a release that"
+        why = unavailable.get(str(version), "")
+        said = f"`{declared.requirement}` pins {what} is not recorded{f' ({why})' if why else ''}; {near}"
+        return _Selected(
+            timeline.set_of([near]), _notice(declared, f"{said}, the nearest one, is checked in its place")
+        )
     public = [
         Specifier(f"=={spec.version.partition('+')[0]}") if spec.operator in ("==", "===") else spec
-        for spec in Requirement(requirement).specifier
+        for spec in Requirement(declared.requirement).specifier
     ]
-    return timeline.matching(",".join(str(spec) for spec in public))
+    return _Selected(timeline.matching(",".join(str(spec) for spec in public)))
+
+
+def nearest(timeline: Timeline, wanted: Version) -> str:
+    """The known release that is most like one that is not: of the same final release, else the one before it."""
+    alike = [
+        v for v, parsed in zip(timeline.versions, timeline.parsed, strict=True) if parsed.release == wanted.release
+    ]
+    if alike:
+        return alike[0] if wanted.is_prerelease else alike[-1]
+    below = [v for v, parsed in zip(timeline.versions, timeline.parsed, strict=True) if parsed < wanted]
+    return below[-1] if below else timeline.versions[0]
+
+
+def _newest(timeline: Timeline) -> str:
+    return f"the newest release, {timeline.versions[-1]},"
+
+
+def _notice(declared: Declaration, message: str) -> Notice:
+    return Notice(declared.path, declared.line, message, declared.distribution)
 
 
 def _asked(distribution: str, timeline: Timeline, against: Sequence[str]) -> ReleaseSet | None:

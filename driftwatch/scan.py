@@ -15,8 +15,11 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from driftwatch import ranges
 from driftwatch.config import Config, discover
+from driftwatch.declared import Notice, Requirements
 from driftwatch.discovery import Root, find_roots
 from driftwatch.errors import ConfigError, DriftwatchError, UsageError
 from driftwatch.findings import Finding, Severity, Verdict, judge
@@ -38,12 +41,14 @@ from driftwatch.suppress import Decisions, Idle, Suppressed, matches, read_basel
 class Watched:
     """A library to hold the code against. `data` is the folder of what no signature shows, where there is one.
 
-    `companions` are distributions that must be of the library's own version.
+    `companions` are distributions that must be of the library's own version. `unavailable` are releases that the code
+    base asks for and that could not be had, each with the reason.
     """
 
     history: History
     data: Path | None = None
     companions: tuple[str, ...] = ()
+    unavailable: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +77,8 @@ class TargetResult:
     """How the code fares with one library.
 
     `compatible` are the checked releases in which no error stands, one that a baseline hides included; `degraded` those
-    of them in which something is guarded off. `origin` says for a person why these releases are checked. `uses` is in
-    how many places the code touches the library, `sites` are those places.
+    of them in which something is guarded off. `origin` says for a person why these releases are checked, and `notices`
+    what must be known of that. `uses` is in how many places the code touches the library, `sites` are those places.
     """
 
     distribution: str
@@ -85,6 +90,7 @@ class TargetResult:
     degraded: ReleaseSet
     uses: int = 0
     sites: tuple[Site, ...] = ()
+    notices: tuple[Notice, ...] = ()
     history: History | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -170,7 +176,10 @@ def scan(request: ScanRequest) -> ScanResult:
     baseline = read_baseline(baseline_path) if baseline_path is not None else ()
 
     roots, unlisted = find_roots(request.paths, base=base, exclude=config.exclude, exclude_from=config.folder)
-    checked = {name: _checked_range(history, request, roots) for name, history in histories.items()}
+    requirements = _requirements(request, roots)
+    checked = {
+        target.history.distribution: _checked_range(target, request, requirements, roots) for target in request.targets
+    }
     contexts = {
         target.history.distribution: Context(
             target.history,
@@ -202,7 +211,7 @@ def scan(request: ScanRequest) -> ScanResult:
         uses.update(use.distribution for use in analysis.uses if not isinstance(use, SwitchedOff))
         touched.update(root.prefix + use.location.path for use in analysis.uses)
         sites += sites_of(analysis.uses, root.prefix)
-        said = [*apply(analysis.uses, contexts, chosen), *_of_installations(root, contexts, chosen, config, told)]
+        said = [*apply(analysis.uses, contexts, chosen), *_of_installations(root, contexts, chosen, requirements, told)]
         verdicts += [_placed(verdict, root.prefix) for verdict in said]
         unresolved += [replace(each, path=root.prefix + each.path) for each in analysis.unresolved]
         diagnostics += [replace(each, path=root.prefix + each.path) for each in analysis.diagnostics]
@@ -230,7 +239,14 @@ def scan(request: ScanRequest) -> ScanResult:
     still_true = [*sifted.standing, *(each.finding for each in sifted.suppressed if each.by == "baseline")]
     return ScanResult(
         targets=tuple(
-            _fares(histories[name], checked[name], still_true, uses[name], sites) for name in sorted(histories)
+            _fares(
+                histories[name],
+                _with_unread(checked[name], contexts[name], requirements, roots),
+                still_true,
+                uses[name],
+                sites,
+            )
+            for name in sorted(histories)
         ),
         findings=sifted.standing,
         suppressed=sifted.suppressed,
@@ -291,30 +307,68 @@ def _severities(config: Config) -> dict[str, Severity]:
     return {code: severity for code, (_, severity) in result.items()}
 
 
-def _checked_range(history: History, request: ScanRequest, roots: Sequence[Root]) -> ranges.CheckedRange:
+def _requirements(request: ScanRequest, roots: Sequence[Root]) -> dict[Path, Requirements]:
+    """What is declared round each folder that is scanned, and round each file that is named."""
+    names = [name for target in request.targets for name in (target.history.distribution, *target.companions)]
+    places = [path for root in roots for path in ([file.parent for file in root.named] or [root.folder])]
+    config = request.config
+    return {
+        place: Requirements(place, names, exclude=config.exclude, exclude_from=config.folder)
+        for place in dict.fromkeys(places)
+    }
+
+
+def _placed_notice(notice: Notice, place: Path, roots: Sequence[Root]) -> Notice:
+    """A notice with its path as reports show it."""
+    root = next(root for root in roots if place == root.folder or place in {file.parent for file in root.named})
+    return replace(notice, path=root.prefix + Path(os.path.relpath(place / notice.path, root.folder)).as_posix())
+
+
+def _with_unread(
+    checked: ranges.CheckedRange,
+    context: Context,
+    declared: Mapping[Path, Requirements],
+    roots: Sequence[Root],
+) -> ranges.CheckedRange:
+    """The range with the files that may declare something of the library, or of what comes with it, and are broken."""
+    names = {canonicalize_name(name) for name in (context.history.distribution, *context.companions)}
+    broken = [
+        _placed_notice(notice, place, roots)
+        for place, requirements in declared.items()
+        for notice in requirements.notices
+        if notice.about in names
+    ]
+    return replace(checked, notices=tuple(dict.fromkeys((*checked.notices, *broken))))
+
+
+def _checked_range(
+    target: Watched, request: ScanRequest, declared: Mapping[Path, Requirements], roots: Sequence[Root]
+) -> ranges.CheckedRange:
     """The range of one target; roots that declare different ones are held against all of them."""
     config = request.config
-    distributions = [target.history.distribution for target in request.targets]
-    ranges.check_names(request.against, distributions)
+    history = target.history
+    ranges.check_names(request.against, [each.history.distribution for each in request.targets])
     found: dict[ranges.CheckedRange, None] = {}
-    places = [path for root in roots for path in ([file.parent for file in root.named] or [root.folder])]
-    for folder in dict.fromkeys(places):
-        found[
-            ranges.choose(
-                history.distribution,
-                history.timeline,
-                against=request.against,
-                configured=config.against,
-                configured_in=config.path.name if config.path is not None else "the configuration",
-                folder=folder,
-            )
-        ] = None
+    for place, requirements in declared.items():
+        one = ranges.choose(
+            history.distribution,
+            history.timeline,
+            against=request.against,
+            configured=config.against,
+            configured_in=config.path.name if config.path is not None else "the configuration",
+            requirements=requirements,
+            unavailable=dict(target.unavailable),
+        )
+        found[replace(one, notices=tuple(_placed_notice(notice, place, roots) for notice in one.notices))] = None
     if len(found) == 1:
         return next(iter(found))
     # A folder that declares nothing says nothing against what another declares.
-    declared = [each for each in found if each.declared] or list(found)
+    asking = [each for each in found if each.declared] or list(found)
     return ranges.CheckedRange(
-        union([each.releases for each in declared]), "; ".join(dict.fromkeys(each.source for each in declared)), True
+        union([each.releases for each in asking]),
+        "; ".join(dict.fromkeys(each.source for each in asking)),
+        notices=tuple(dict.fromkeys(notice for each in asking for notice in each.notices)),
+        stand_in=union([each.stand_in for each in asking]),
     )
 
 
@@ -343,7 +397,11 @@ def _unseen(roots: Sequence[Root], sources: Sources) -> Callable[[str], bool]:
 
 
 def _of_installations(
-    root: Root, contexts: Mapping[str, Context], chosen: Sequence[Rule], config: Config, told: set[tuple[object, ...]]
+    root: Root,
+    contexts: Mapping[str, Context],
+    chosen: Sequence[Rule],
+    requirements: Mapping[Path, Requirements],
+    told: set[tuple[object, ...]],
 ) -> Iterator[Verdict]:
     """What the rules say of how the project round a root is installed, but for what was `told` of another root.
 
@@ -352,8 +410,7 @@ def _of_installations(
     if root.named:
         return
     for distribution, context in contexts.items():
-        names = (distribution, *context.companions)
-        found = installations(root.folder, names, exclude=config.exclude, exclude_from=config.folder)
+        found = installations(requirements[root.folder], (distribution, *context.companions))
         for verdict in apply_to_installations(found, context, chosen):
             place = os.path.normpath(root.folder / verdict.location.path)
             key = (place, verdict.location.line, verdict.location.column, verdict.code, verdict.symbol)
@@ -382,6 +439,7 @@ def _fares(
         degraded=compatible & guarded,
         uses=uses,
         sites=tuple(sorted((site for site in sites if site.distribution == history.distribution), key=site_order)),
+        notices=checked.notices,
         history=history,
     )
 

@@ -19,6 +19,7 @@ from packaging.version import Version
 
 from driftwatch import ranges
 from driftwatch.config import Config
+from driftwatch.declared import Requirements
 from driftwatch.discovery import find_roots
 from driftwatch.errors import InputError, UsageError
 from driftwatch.findings import Finding, Severity
@@ -217,22 +218,21 @@ def _requirement(history: History, code: CodeBase, now: ReleaseSet) -> tuple[str
             history.timeline,
             configured=code.config.against,
             configured_in=code.config.path.name if code.config.path is not None else "the configuration",
-            folder=_folder(code.paths[0]),
+            requirements=Requirements(
+                code.paths[0], [history.distribution], exclude=code.config.exclude, exclude_from=code.config.folder
+            ),
         )
     except UsageError as error:
         # It asks for releases that nobody knows, so surely not for this one.
         return error.message, False
-    return (found.source if found.declared else None), not found.declared or bool(found.releases & now)
+    said = "; ".join([found.source, *(notice.message for notice in found.notices)])
+    # What stands in for a release that is not known is not what is asked for.
+    return (said if found.declared else None), not found.declared or bool((found.releases - found.stand_in) & now)
 
 
 def _only(finding: Finding, now: ReleaseSet) -> Finding:
     """A finding as of the new release: in which others it holds is no news."""
     return replace(finding, releases=finding.releases & now, beyond=EMPTY)
-
-
-def _folder(path: Path) -> Path:
-    absolute = path.resolve()
-    return absolute if absolute.is_dir() else absolute.parent
 
 
 def _worst_first(finding: Finding) -> tuple[object, ...]:

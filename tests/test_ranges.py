@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from driftwatch.declared import Requirements
 from driftwatch.errors import UsageError
 from driftwatch.ranges import CheckedRange, check_names, choose
 from driftwatch.releases import Timeline
@@ -15,7 +16,15 @@ TIMELINE = Timeline(("0.5.3", "0.6.0", "0.6.10", "0.6.10.post1", "0.7.2", "0.7.4
 
 
 def chosen(*against: str, configured: tuple[str, ...] = (), folder: Path | None = None) -> CheckedRange:
-    return choose(LIB, TIMELINE, against=against, configured=configured, configured_in="pyproject.toml", folder=folder)
+    requirements = Requirements(folder, [LIB]) if folder is not None else None
+    return choose(
+        LIB,
+        TIMELINE,
+        against=against,
+        configured=configured,
+        configured_in="pyproject.toml",
+        requirements=requirements,
+    )
 
 
 def versions(found: CheckedRange) -> str:
@@ -134,18 +143,63 @@ def test_the_source_is_told_in_full(tmp_path: Path) -> None:
     assert found.source == "engine's own requirement flash_kiln==0.7.2 (pyproject.toml)"
 
 
+def noticed(found: CheckedRange) -> list[tuple[str, int, str]]:
+    return [(notice.path, notice.line, notice.message) for notice in found.notices]
+
+
 @pytest.mark.parametrize(
-    ("requirement", "why"),
+    ("requirement", "kind", "nearest"),
     [
-        ("flash-kiln==0.9", "selects no known release"),
-        ("flash-kiln", "names no release"),
-        ("flash-kiln @ https://example.org/flash_kiln-0.9-py3-none-any.whl", "names no release"),
+        ("flash-kiln==0.9", "release", "0.7.4"),
+        ("flash_kiln==0.6.10rc1", "pre-release", "0.6.10"),
+        ("flash-kiln==0.6.10.post7", "release", "0.6.10.post1"),
+        ("flash-kiln==0.7.3.dev20260101+cu130", "pre-release", "0.7.2"),
+        ("flash-kiln==0.1", "release", "0.5.3"),
     ],
 )
-def test_a_pin_nobody_knows_is_said_and_the_newest_is_taken(tmp_path: Path, requirement: str, why: str) -> None:
+def test_a_pin_nobody_knows_is_said_and_the_nearest_is_taken(
+    tmp_path: Path, requirement: str, kind: str, nearest: str
+) -> None:
+    found = declare(tmp_path, f"'{requirement}'")
+    assert versions(found) == nearest
+    said = f"`{requirement}` pins a {kind} that is not recorded; {nearest}, the nearest one, is checked in its place"
+    assert noticed(found) == [("pyproject.toml", 3, said)]
+    assert found.stand_in == found.releases, "nobody asks for that one"
+
+
+@pytest.mark.parametrize(
+    ("requirement", "said"),
+    [
+        (
+            "flash-kiln @ git+https://somebody:secret@host.org/kiln@main",
+            "`flash-kiln @ git+https://host.org/kiln@main` is no release of an index, so nothing is known of it",
+        ),
+        (
+            "flash-kiln>=0.9",
+            "engine's own requirement flash-kiln>=0.9 (pyproject.toml) selects no known release",
+        ),
+    ],
+)
+def test_what_selects_no_release_is_said_and_the_newest_is_taken(tmp_path: Path, requirement: str, said: str) -> None:
     found = declare(tmp_path, f"'{requirement}'")
     assert versions(found) == "0.7.4"
-    assert why in found.source and "so the newest, 0.7.4" in found.source
+    assert noticed(found) == [
+        ("pyproject.toml", 3, f"{said}; the newest release, 0.7.4, is checked in its place"),
+    ]
+    assert found.stand_in == found.releases
+
+
+def test_a_requirement_of_any_release_is_the_newest(tmp_path: Path) -> None:
+    found = declare(tmp_path, "'flash-kiln'")
+    assert (versions(found), found.notices) == ("0.7.4", ())
+    assert found.source == "engine's own requirement flash-kiln (pyproject.toml) names no release, so the newest, 0.7.4"
+
+
+def test_a_pin_that_is_known_beside_one_that_is_not(tmp_path: Path) -> None:
+    found = declare(tmp_path, "", "'flash-kiln==0.6.0', 'flash-kiln==0.9'")
+    assert (versions(found), TIMELINE.describe(found.stand_in)) == ("0.6.0, 0.7.4", "0.7.4")
+    # What no extra changes is not in doubt.
+    assert declare(tmp_path, "'flash-kiln==0.6.0'", "'flash-kiln==0.9'").notices == ()
 
 
 def test_requirements_that_contradict_each_other_are_alternatives(tmp_path: Path) -> None:
@@ -216,3 +270,92 @@ def test_requirements_above_the_project_are_not_its_own(tmp_path: Path) -> None:
 def test_files_that_cannot_be_read_declare_nothing(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"\xff\xfe[[[\x00 flash-kiln==0.6.0")
     assert chosen(folder=tmp_path).declared is False
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "said"),
+    [
+        (
+            "pyproject.toml",
+            "[project\ndependencies = ['flash_kiln==0.6.0']\n",
+            1,
+            "not valid TOML: Expected ']' at the end of a table declaration",
+        ),
+        (
+            "setup.cfg",
+            "[options]\ninstall_requires = flash-kiln==0.6.0\n[options]\n",
+            3,
+            "section 'options' already exists",
+        ),
+    ],
+)
+def test_a_broken_declaration_is_told(tmp_path: Path, name: str, text: str, line: int, said: str) -> None:
+    (tmp_path / name).write_text(text)
+    requirements = Requirements(tmp_path, [LIB])
+    assert requirements.own(LIB) == ()
+    assert [(each.path, each.line, each.message, each.about) for each in requirements.notices] == [
+        (name, line, f"{said}; what it requires of flash-kiln is not known", LIB)
+    ]
+    # What does not even mention the library declares nothing of it, however it is meant.
+    (tmp_path / name).write_text(text.replace("kiln", "gordon"))
+    other = Requirements(tmp_path, [LIB])
+    assert (other.own(LIB), other.notices) == ((), ())
+
+
+def test_included_requirements_are_as_firm_as_what_includes_them(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("-r deps/cuda.txt\n")
+    (tmp_path / "deps").mkdir()
+    (tmp_path / "deps/cuda.txt").write_text("flash-kiln==0.6.0\n")
+    found = chosen(folder=tmp_path)
+    assert versions(found) == "0.6.0"
+    assert found.source == f"{tmp_path.name}'s own requirement flash-kiln==0.6.0 (deps/cuda.txt)"
+    (declared,) = Requirements(tmp_path, [LIB]).own(LIB)
+    assert (declared.path, declared.line, declared.column, declared.end_column) == ("deps/cuda.txt", 1, 1, 18)
+    assert declared.always
+
+
+def test_an_include_that_is_not_there_may_hold_the_requirement(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("numpy\n-r deps/cuda.txt\n-r https://example.org/more.txt\n")
+    found = chosen(folder=tmp_path)
+    assert found.declared is False
+    assert [(each.path, each.line, each.message) for each in found.notices] == [
+        ("requirements.txt", 2, "it includes `deps/cuda.txt`, which is not there")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "numpy\nflash-kiln \\\n  ==0.6.0 \\\n  --hash=sha256:00\n",
+        "numpy\nflash-kiln\\\n# why\n\n",
+        "numpy\nflash-kiln==0.6.0 \\\n",
+    ],
+)
+def test_a_requirement_goes_on_behind_a_backslash(tmp_path: Path, text: str) -> None:
+    (tmp_path / "requirements.txt").write_text(text)
+    (declared,) = Requirements(tmp_path, [LIB]).own(LIB)
+    wanted = "flash-kiln==0.6.0" if "0.6.0" in text else "flash-kiln"
+    assert (declared.requirement, declared.line, declared.column) == (wanted, 2, 1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git+https://example.org/kiln@v1#egg=flash_kiln",
+        "-e git+https://example.org/kiln@v1#subdirectory=x&egg=flash_kiln",
+    ],
+)
+def test_an_url_that_names_the_library(tmp_path: Path, line: str) -> None:
+    (tmp_path / "requirements.txt").write_text(f"{line}\n")
+    (declared,) = Requirements(tmp_path, [LIB]).own(LIB)
+    assert declared.requirement == "flash_kiln @ git+https://example.org/kiln@v1"
+
+
+def test_what_is_pinned_anywhere_in_the_project_is_found(tmp_path: Path) -> None:
+    """What installs the library may stand in no file that a package declares its dependencies in."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "docker/gpu").mkdir(parents=True)
+    (tmp_path / "docker/gpu/Dockerfile").write_text("FROM base\nRUN pip install flash-kiln==0.6.0\n")
+    (tmp_path / "ci").mkdir()
+    (tmp_path / "ci/constraints.txt").write_text("flash-kiln==0.7.2\n")
+    assert versions(chosen(folder=tmp_path)) == "0.6.0, 0.7.2"

@@ -262,6 +262,7 @@ def test_several_code_bases_as_data_and_as_a_page(two: Path) -> None:
                     {
                         "code_base": "old",
                         "declared": ["1.0", "1.1", "2.0"],
+                        "notices": [],
                         "runs": [
                             {"state": "silent", "first": "1.0", "last": "1.0"},
                             {"state": "works", "first": "1.1", "last": "1.1"},
@@ -271,6 +272,7 @@ def test_several_code_bases_as_data_and_as_a_page(two: Path) -> None:
                     {
                         "code_base": "new",
                         "declared": ["1.0", "1.1", "2.0"],
+                        "notices": [],
                         "runs": [{"state": "works", "first": "1.0", "last": "2.0"}],
                     },
                 ],

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from driftwatch.declared import Requirements
 from driftwatch.findings import Finding, Severity, judge
 from driftwatch.flow.project import analyse
 from driftwatch.pins import installations
@@ -33,7 +34,7 @@ def findings(folder: Path, example: Example) -> list[Finding]:
         assert analysis.uses
         verdicts = apply(analysis.uses, {DISTRIBUTION: context})
     else:
-        installed = installations(folder, (DISTRIBUTION, *COMPANIONS))
+        installed = installations(Requirements(folder, (DISTRIBUTION, *COMPANIONS)), (DISTRIBUTION, *COMPANIONS))
         assert installed
         verdicts = apply_to_installations(installed, context)
     return list(judge(verdicts, {DISTRIBUTION: KILN.timeline}, {DISTRIBUTION: checked}))

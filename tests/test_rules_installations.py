@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from packaging.version import Version
 
+from driftwatch.cli.scan import report_of
 from driftwatch.config import Config
+from driftwatch.declared import Requirements
 from driftwatch.pins import installations
+from driftwatch.report import render
+from driftwatch.report.options import RenderOptions
 from driftwatch.rules.example import COMPANIONS, DISTRIBUTION
 from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
 from driftwatch.targets.target import shipped_targets
@@ -174,6 +179,40 @@ def test_the_project_round_a_folder_speaks_once(tmp_path: Path) -> None:
     assert skews(tmp_path / "src/a.py") == []
 
 
+def test_the_range_and_the_pins_are_read_from_the_same_files(tmp_path: Path) -> None:
+    """A report never says that a release is pinned here, and that no requirement was found."""
+    files = {"requirements.txt": "-r deps/all.txt\n", "deps/all.txt": "kiln==1.2\nkiln-bricks==1.1\n"}
+    write(tmp_path, {**files, "app.py": "import kiln\n\nkiln.fire(1, 2, heat=3)\n"})
+    result = scan(ScanRequest((tmp_path,), (Watched(KILN, companions=COMPANIONS),), base=tmp_path))
+    (target,) = result.targets
+    assert KILN.timeline.describe(target.checked) == "1.2"
+    assert target.origin == f"{tmp_path.name}'s own requirement kiln==1.2 (deps/all.txt)"
+    assert {(f.code, f.severity.value, KILN.timeline.describe(f.releases)) for f in result.findings} == {
+        ("DW101", "error", "1.2"),
+        ("DW601", "warning", "1.2"),
+    }
+
+
+def test_pins_of_a_setup_cfg(tmp_path: Path) -> None:
+    text = "[options]\ninstall_requires =\n    kiln==2.0\n    kiln-bricks==1.2\n"
+    write(tmp_path, {"setup.cfg": text})
+    assert skews(tmp_path) == [("setup.cfg", 4, "kiln-bricks")]
+
+
+def test_a_broken_file_is_told_in_every_report(tmp_path: Path) -> None:
+    write(tmp_path, {"src/pyproject.toml": "[project\ndependencies = ['kiln-bricks==1.0']\n"})
+    result = scan(ScanRequest((tmp_path,), (Watched(KILN, companions=COMPANIONS),), base=tmp_path))
+    report = report_of(result, "pottery")
+    said = "at the end of a table declaration; what it requires of kiln-bricks is not known"
+    assert f"  ATTENTION     src/pyproject.toml:1: not valid TOML: Expected ']' {said}\n" in render(
+        "text", report, RenderOptions()
+    )
+    for form in ("markdown", "github", "html", "sarif", "json"):
+        assert said in render(form, report, RenderOptions()), form
+    (notice,) = json.loads(render("json", report, RenderOptions()))["targets"][0]["notices"]
+    assert (notice["path"], notice["line"]) == ("src/pyproject.toml", 1)
+
+
 def test_what_the_project_has_decided_counts_here_too(tmp_path: Path) -> None:
     skewed = "kiln==2.0\nkiln-bricks==1.2  # driftwatch: ignore[DW601] patched bricks\n"
     write(tmp_path, {"requirements.txt": skewed, "old/requirements.txt": "kiln==2.0\nkiln-fuel==1.0\n"})
@@ -185,14 +224,14 @@ def test_what_the_project_has_decided_counts_here_too(tmp_path: Path) -> None:
 
 def test_pins_have_places_and_groups(tmp_path: Path) -> None:
     write(tmp_path, {"pyproject.toml": PYPROJECT})
-    pins = [pin for each in installations(tmp_path, NAMES) for pin in each.pins]
+    pins = [pin for each in installations(Requirements(tmp_path, NAMES), NAMES) for pin in each.pins]
     assert {(p.distribution, p.version, p.line, p.column, p.end_column, p.group) for p in pins} == {
         ("kiln", Version("2.0"), 5, 6, 15, ""),
         ("kiln-bricks", Version("2.0"), 10, 6, 22, "fast"),
         ("kiln-bricks", Version("1.2"), 12, 10, 26, "slow"),
         ("kiln-fuel", Version("2.0"), 12, 30, 46, "slow"),
     }
-    assert installations(tmp_path, ("kiln",)) == ()
+    assert installations(Requirements(tmp_path, NAMES), ("kiln",)) == ()
 
 
 def test_the_shipped_target_names_its_companions() -> None:

@@ -96,12 +96,14 @@ def matrix_command(
 
 def _with_declared(report: Report, path: Path) -> Report:
     """The report with the releases that the code base itself asks for."""
+    from driftwatch.declared import Requirements
     from driftwatch.ranges import choose
     from driftwatch.releases import EMPTY
 
-    folder = path if path.is_dir() else path.parent
-    found = [choose(target.distribution, target.timeline, folder=folder) for target in report.targets]
-    targets = zip(report.targets, found, strict=True)
-    return replace(
-        report, targets=tuple(replace(each, declared=own.releases if own.declared else EMPTY) for each, own in targets)
-    )
+    requirements = Requirements(path, [target.distribution for target in report.targets])
+    targets = []
+    for target in report.targets:
+        own = choose(target.distribution, target.timeline, requirements=requirements)
+        notices = tuple(dict.fromkeys((*own.notices, *target.notices))) if own.declared else target.notices
+        targets.append(replace(target, declared=own.releases if own.declared else EMPTY, notices=notices))
+    return replace(report, targets=tuple(targets))

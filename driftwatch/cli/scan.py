@@ -193,6 +193,7 @@ def report_of(result: ScanResult, name: str, seconds: float | None = None) -> Re
                 uses=target.uses,
                 sites=target.sites,
                 history=target.history,
+                notices=target.notices,
             )
             for target in result.targets
         ),

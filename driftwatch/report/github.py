@@ -26,6 +26,14 @@ def render(report: Report, options: RenderOptions) -> str:
         place = {"file": _file(report, item.path), "line": item.line, "title": "driftwatch: not analysed in full"}
         lines.append(command("warning", place, safe(item.message)))
     for target in report.targets:
+        for notice in target.notices:
+            place = {
+                "file": _file(report, notice.path),
+                "line": notice.line,
+                "title": "driftwatch: which releases count",
+            }
+            lines.append(command("warning", place, safe(notice.message)))
+    for target in report.targets:
         if not target.uses:
             lines.append(f"driftwatch: {safe(target.distribution)}: not used here")
             continue

@@ -28,12 +28,19 @@ class Releases(TypedDict):
     checked: list[str]
 
 
+class NoticeForm(TypedDict):
+    path: str
+    line: int
+    message: str
+
+
 class TargetForm(TypedDict):
     distribution: str
     module: str
     releases: Releases
     compatible: list[str]
     degraded: list[str]
+    notices: list[NoticeForm]
 
 
 class Place(TypedDict):
@@ -131,6 +138,7 @@ def _target(target: TargetReport) -> TargetForm:
         "releases": {"known": list(timeline.versions), "checked": list(timeline.versions_of(target.checked))},
         "compatible": list(timeline.versions_of(target.compatible)),
         "degraded": list(timeline.versions_of(target.degraded)),
+        "notices": [{"path": n.path, "line": n.line, "message": n.message} for n in target.notices],
     }
 
 

@@ -95,6 +95,8 @@ def _table(report: Report, target: TargetReport) -> Iterator[str]:
     timeline = target.timeline
     yield f"| {code(target.distribution)} | checked {ranges(timeline, target.checked)} |"
     yield "|---|---|"
+    for notice in target.notices:
+        yield f"| ⚠️ attention | {code(_at(report, notice.path, notice.line))}: {text(notice.message)} |"
     rows = (
         ("✅ works with", target.compatible - target.degraded, ""),
         ("🔶 degraded with", target.degraded, without(report, target)),

@@ -68,8 +68,8 @@ def render_many(reports: Sequence[Report], look: Look) -> str:
         rows = whole_rows(reports, distribution)
         target = next(r.target(distribution) for r in reports if any(t.distribution == distribution for t in r.targets))
         lines += [*_grid(target, rows, [], look), ()]
-        for row in rows:
-            lines += _in_words(target.timeline, row)
+        for row, notices in zip(rows, _notices(reports, distribution), strict=True):
+            lines += _in_words(target.timeline, row, notices)
         lines.append(())
     if not lines:
         lines.append((Span("no code base here uses a library that driftwatch knows", "dim"),))
@@ -92,6 +92,14 @@ def whole_rows(reports: Sequence[Report], distribution: str) -> list[Row]:
     return rows
 
 
+def _notices(reports: Sequence[Report], distribution: str) -> list[list[str]]:
+    """What must be known of what each code base asks for."""
+    return [
+        [f"{report.shown(each.path)}:{each.line}: {each.message}" for each in report.target(distribution).notices]
+        for report in reports
+    ]
+
+
 # -- data ----------------------------------------------------------------------------------------------------------
 
 
@@ -104,6 +112,7 @@ class RunForm(TypedDict):
 class RowForm(TypedDict):
     code_base: str
     declared: list[str]
+    notices: list[str]
     runs: list[RunForm]
 
 
@@ -127,6 +136,7 @@ def render_json(reports: Sequence[Report]) -> str:
             {
                 "code_base": row.label,
                 "declared": list(timeline.versions_of(row.declared)),
+                "notices": notices,
                 "runs": [
                     {
                         "state": run.state.name.lower(),
@@ -136,7 +146,7 @@ def render_json(reports: Sequence[Report]) -> str:
                     for run in runs(row.states)
                 ],
             }
-            for row in whole_rows(reports, distribution)
+            for row, notices in zip(whole_rows(reports, distribution), _notices(reports, distribution), strict=True)
         ]
         grids.append({"target": distribution, "releases": list(timeline.versions), "rows": rows})
     form: MatrixForm = {"schema": 1, "matrix": grids}
@@ -230,11 +240,12 @@ def _legend() -> Hanging:
     return Hanging((Span("  "),), tuple(spans))
 
 
-def _in_words(timeline: Timeline, row: Row) -> list[Line | Hanging]:
+def _in_words(timeline: Timeline, row: Row, notices: Sequence[str]) -> list[Line | Hanging]:
     """A code base's broken and degraded releases; nothing where all is well."""
     lines: list[Line | Hanging] = [Hanging((), (Span(safe(row.label), "path"),))]
     if row.declared:
         lines.append(Hanging((Span(f"  {'asks for':<14}"),), (Span(ranges(timeline, row.declared)),)))
+    lines += [Hanging((Span(f"  {'ATTENTION':<14}", "warning"),), (Span(safe(each)),)) for each in notices]
     for state, label in (
         (State.SILENT, "silent with"),
         (State.BREAKS, "breaks with"),

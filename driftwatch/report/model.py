@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from driftwatch.declared import Notice
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Diagnostic, Outcome, Unresolved
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
@@ -23,7 +24,8 @@ class TargetReport:
     `compatible` are the checked releases in which no error stands; `degraded` those of them in which something is
     guarded off. `origin` says where the range came from, for a person. `uses` is in how many places the code touches
     the library, `sites` are those places. `history` is the library's, for formats that tell how a symbol came to be.
-    `declared` are the releases that the code base itself asks for, where a picture marks them.
+    `declared` are the releases that the code base itself asks for, where a picture marks them. `notices` are what a
+    person must know of why just these are checked.
     """
 
     distribution: str
@@ -37,6 +39,7 @@ class TargetReport:
     sites: tuple[Site, ...] = ()
     history: History | None = field(default=None, repr=False, compare=False)
     declared: ReleaseSet = EMPTY
+    notices: tuple[Notice, ...] = ()
 
     @property
     def broken(self) -> ReleaseSet:

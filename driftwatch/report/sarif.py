@@ -61,7 +61,9 @@ def form(report: Report) -> Node:
         "invocations": [
             {
                 "executionSuccessful": True,
-                "toolExecutionNotifications": [_notification(report, item) for item in report.diagnostics],
+                "toolExecutionNotifications": [
+                    _notification(report, item) for item in (*report.diagnostics, *_attention(report))
+                ],
             }
         ],
         "results": results,
@@ -220,6 +222,11 @@ def uri(path: str) -> str:
     escaped = quote(os.fsencode(path), safe="/!$&'()*+,=@~-._;")
     # A colon is escaped by now, and so no first part can be taken for a scheme; a slash in front would be a host.
     return escaped.lstrip("/") or "."
+
+
+def _attention(report: Report) -> Iterator[Diagnostic]:
+    for target in report.targets:
+        yield from (Diagnostic(notice.path, notice.line, notice.message) for notice in target.notices)
 
 
 def _notification(report: Report, item: Diagnostic) -> Node:

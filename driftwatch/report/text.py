@@ -197,6 +197,9 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Line | Hanging]:
         (Span(safe(target.distribution), "path"), Span(f" ({safe(target.module)}): ")),
         (Span(f"checked {ranges(timeline, target.checked)}"), Span(f" ({safe(target.origin)})", "dim")),
     )
+    for notice in target.notices:
+        place = Span(f"{_at(report, notice.path, notice.line)}: ", "path")
+        yield Hanging((Span(f"  {'ATTENTION':<14}", "warning"),), (place, Span(safe(notice.message))))
     if not target.uses:
         yield (Span("  not used here", "dim"),)
         return

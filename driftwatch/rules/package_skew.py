@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from packaging.utils import canonicalize_name
 
+from driftwatch.declared import Declaration
 from driftwatch.findings import Severity, Verdict
 from driftwatch.flow.uses import Location, Step
-from driftwatch.pins import Installation, Pin
+from driftwatch.pins import Installation
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Rule
 
@@ -32,7 +33,7 @@ def check(installation: Installation, context: Context) -> Iterator[Verdict]:
             yield _verdict(pin, partners[0], context)
 
 
-def _verdict(pin: Pin, partner: Pin, context: Context) -> Verdict:
+def _verdict(pin: Declaration, partner: Declaration, context: Context) -> Verdict:
     version, other = str(pin.version), str(partner.version)
     return Verdict(
         code=_CODE,

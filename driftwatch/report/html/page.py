@@ -138,6 +138,9 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Markup]:
         tag("small", f"({target.origin})"),
         class_="against",
     )
+    for notice in target.notices:
+        place = f"{report.shown(notice.path)}:{notice.line}"
+        yield tag("p", tag("b", "Attention: "), tag("code", place), " ", ticked(notice.message), class_="way-out")
     tiles = [
         _tile(State.WORKS, "works with", target.compatible - target.degraded, target),
         _tile(State.DEGRADED, "degraded with", target.degraded, target),
