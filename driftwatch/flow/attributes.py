@@ -100,7 +100,7 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
     if isinstance(atom, (LibObject, LibMethod)):
         return [(where, atom if name in ("__wrapped__", "__func__") else UNKNOWN)]
     if isinstance(atom, Instance):
-        return _bound(where, instance_attribute(run, atom.code, name, where, node, atom))
+        return _bound(where, instance_attribute(run, atom.code, name, where, node, atom) or _of_test(name, where))
     if isinstance(atom, Class):
         return _bound(where, class_attribute(run, atom.code, name, where))
     if isinstance(atom, SuperOf):
@@ -126,6 +126,11 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         if known is not None:
             return list(attribute_of(run, known.within(where), name, node).alternatives)
     return [(where, UNKNOWN)]
+
+
+def _of_test(name: str, where: ReleaseSet) -> Value | None:
+    """What a test takes over from the runner's class, by whatever way that is among its bases."""
+    return Value(((where, External(f"unittest.TestCase.{name}")),)) if name == "skipTest" else None
 
 
 def _bound(where: ReleaseSet, value: Value | None) -> list[Alternative]:

@@ -11,6 +11,7 @@ from driftwatch.flow.functions import call_function
 from driftwatch.flow.records import fill, is_record
 from driftwatch.flow.run import Frame, Run, as_alternatives
 from driftwatch.flow.shared import share_constants
+from driftwatch.flow.skips import mark_of_body, mark_skipped
 from driftwatch.flow.state import Arguments, State
 from driftwatch.flow.uses import Construction, Location, MethodDefinition, SubclassUse
 from driftwatch.flow.values import Class, External, Function, Instance, LibObject, Value, touches_library
@@ -24,12 +25,14 @@ def define_class(run: Run, node: cst.ClassDef) -> Value:
     code.base_values = tuple(run.eval(argument.value, callee=True) for argument in node.bases)
     for argument in node.keywords:
         run.eval(argument.value)
-    for decorator in node.decorators:
-        run.eval(decorator.decorator, callee=True)
+    marks = [run.eval(decorator.decorator, callee=True) for decorator in node.decorators]
     _class_body(run, code, node)
     _subclass_uses(run, code, node)
     run.frame.classes.append(code)
-    return Value(((run.state.reach, Class(code)),))
+    value = Value(((run.state.reach, Class(code)),))
+    for mark in marks:
+        mark_skipped(run, mark, value)
+    return value
 
 
 def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
@@ -63,6 +66,7 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
             code.methods[name] = functions[-1].code
         elif "." not in name:
             code.constants[name] = value
+    mark_of_body(run, code, code.constants)
     if outer_frame.function is None and outer_frame.owner is None:
         share_constants(run.world, code)
 

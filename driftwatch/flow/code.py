@@ -40,6 +40,9 @@ class ModuleCode:
     """Where something in it raises that the analysis went on from, to see the rest."""
     exits: ReleaseSet = EMPTY
     """Where it ends the program when its work is done."""
+    skipped: ReleaseSet = EMPTY
+    """Where a test runner skips all its tests."""
+    may_be_skipped: ReleaseSet = EMPTY
     relevant: set[str] = field(default_factory=set)
     trees: dict[int, Tree] = field(default_factory=dict)
     functions: list[FunctionCode] = field(default_factory=list)
@@ -115,6 +118,9 @@ class FunctionCode:
     """Somebody driftwatch cannot see may call it."""
     called: bool = False
     """Somebody calls it, be it from where it is never reached."""
+    skipped: ReleaseSet = EMPTY
+    """Where a test runner skips it."""
+    may_be_skipped: ReleaseSet = EMPTY
     parent: FunctionCode | None = None
     entered: int = 0
     """How often it has been followed from a call."""
@@ -190,6 +196,9 @@ class ClassCode:
     library_bases: list[tuple[ReleaseSet, Ref]] = field(default_factory=list)
     shares: dict[str, int | bool | None] = field(default_factory=dict)
     """The heap number of the dict in an attribute that all methods share; False where it is not shared."""
+    skipped: ReleaseSet = EMPTY
+    """Where a test runner skips all its tests."""
+    may_be_skipped: ReleaseSet = EMPTY
     parent: FunctionCode | None = None
     escapes: bool = False
     """It, or an instance of it, goes where it cannot be followed."""

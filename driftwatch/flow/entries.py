@@ -17,6 +17,7 @@ from driftwatch.flow.interpreter import new_run
 from driftwatch.flow.modules import Modules
 from driftwatch.flow.recorder import merged_constructions
 from driftwatch.flow.run import Frame, Run
+from driftwatch.flow.skips import skips_of
 from driftwatch.flow.state import State
 from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.uses import Construction, SubclassUse
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 _SUMMARY, _CONSTRUCTIBLE = "summary()", "constructible()"
 """What else than a variable or an attribute an analysis goes by."""
 
-_MAKING = ("__init__", "__new__")
-"""Methods that run before there is an instance."""
 
 MAX_ROUNDS = 3
 """How often functions are analysed anew because of what others wrote to variables and attributes they read."""
@@ -83,7 +82,7 @@ class Entries:
         """The releases in which a function can be called at all."""
         reach = self._all if function.module.executing else function.module.completes
         owner = function.owner
-        if owner is not None and owner.constructible is not None and function.name not in _MAKING:
+        if owner is not None and owner.constructible is not None and function.name not in CONSTRUCTORS:
             if function.kind not in ("static", "class"):
                 reach &= owner.constructible
         return reach
@@ -95,6 +94,7 @@ class Entries:
         *,
         records: bool,
         closure: tuple[dict[str, Value], ...] | None = None,
+        perhaps: ReleaseSet = EMPTY,
     ) -> Summary:
         run = new_run(self._world)
         constructs = function.owner is not None and function.name in CONSTRUCTORS
@@ -103,6 +103,8 @@ class Entries:
         state = State(reach, {}, dict(function.module.heap))
         if function.owner is not None:
             state.adopt(dict(function.owner.heap))
+        if perhaps:
+            state.assume(identities.test(), True, perhaps)
         run.state = state
         frame = Frame(
             function.module,
@@ -122,7 +124,7 @@ class Entries:
             with self._dependencies.gathering() as gathered:
                 if function.module.executing:
                     self._dependencies.read(function.module, COMPLETES)
-                if function.owner is not None and function.name not in _MAKING:
+                if function.owner is not None and function.name not in CONSTRUCTORS:
                     self._dependencies.read(function.owner, _CONSTRUCTIBLE)
                 value, end = execute_body(run, frame, state)
         finally:
@@ -197,24 +199,29 @@ class Entries:
         if closure is not None:
             for method in code.methods.values():
                 method.closure = closure
-        ordered = sorted(code.methods.items(), key=lambda item: item[0] not in CONSTRUCTORS)
+        constructors = [method for name, method in code.methods.items() if name in CONSTRUCTORS]
+        others = [method for name, method in code.methods.items() if name not in CONSTRUCTORS]
         for _ in range(MAX_ROUNDS):
             code.changed = False
             self._forget_stale(code.methods.values(), everything=closure is not None)
-            for name, method in ordered:
-                if not method.is_private or method.escapes:
-                    self.analyse_entry(method)
-                if name == "__init__":
-                    self._set_constructible(code, method)
+            self._analyse_methods(constructors)
+            self._set_constructible(code, constructors)
+            self._analyse_methods(others)
             if not code.changed:
                 break
 
+    def _analyse_methods(self, methods: Iterable[FunctionCode]) -> None:
+        for method in methods:
+            if not method.is_private or method.escapes:
+                self.analyse_entry(method)
+
     def analyse_entry(self, function: FunctionCode) -> None:
         """Analyse a function as anyone may call it."""
-        reach = function.reach & self._open(function)
+        skipped, perhaps = skips_of(function)
+        reach = (function.reach & self._open(function)) - skipped
         fresh = function.alone is not None and not self._dependencies.stale(function.alone)
         if reach and function not in self._active and not fresh:
-            function.summary = self._analyse(function, reach, records=True)
+            function.summary = self._analyse(function, reach, records=True, perhaps=perhaps)
             function.alone = function.summary.reads
 
     def _forget_stale(self, functions: Iterable[FunctionCode], *, everything: bool = False) -> None:
@@ -225,10 +232,12 @@ class Entries:
             if everything:
                 function.alone = None
 
-    def _set_constructible(self, code: ClassCode, constructor: FunctionCode) -> None:
-        """Find out in which releases an instance can be made."""
-        summary = self.summary(constructor)
-        before, code.constructible = code.constructible, self._all if summary is None else summary.completes
+    def _set_constructible(self, code: ClassCode, constructors: Iterable[FunctionCode]) -> None:
+        """Find out in which releases there is an instance whose other methods can be called."""
+        before, code.constructible = code.constructible, self._all
+        for constructor in constructors:
+            summary = self.summary(constructor)
+            code.constructible &= self._all if summary is None else summary.completes
         if code.constructible != (self._all if before is None else before):
             self._dependencies.change(code, _CONSTRUCTIBLE)
 

@@ -15,6 +15,7 @@ from driftwatch.flow.code import FunctionCode, Summary
 from driftwatch.flow.replaced import carried, enter_patches
 from driftwatch.flow.run import MAX_DEPTH, Frame, Run, escape
 from driftwatch.flow.shared import keep_content
+from driftwatch.flow.skips import mark_skipped
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, State, chosen, join_states
 from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.syntax import dotted_name
@@ -83,6 +84,8 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
 
 def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapper: Value, value: Value) -> Value:
     """What a decorator makes of a function: what a function of the code base returns, else the function itself."""
+    if mark_skipped(run, wrapper, value):
+        return value
     if (_decorator_name(decorator) or "").rpartition(".")[2] in TRANSPARENT_DECORATORS:
         return value
     alone = wrapper.single()
@@ -95,6 +98,9 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
         if len(wrappers) == len(made.alternatives):
             if function not in wrappers:
                 function.wrapped_by = wrappers
+                for each in wrappers:
+                    each.skipped |= function.skipped
+                    each.may_be_skipped |= function.may_be_skipped
             return made
     function.escapes = True
     return value

@@ -23,6 +23,7 @@ from driftwatch.flow.introspection import INTROSPECTION
 from driftwatch.flow.patches import PATCHES
 from driftwatch.flow.records import fields_of, is_record
 from driftwatch.flow.run import Run, as_alternatives
+from driftwatch.flow.skips import SKIPS
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.values import (
     UNKNOWN,
@@ -251,6 +252,7 @@ MODELS: dict[str, Model] = {
     **INTROSPECTION,
     **IMPORT_CALLS,
     **PATCHES,
+    **SKIPS,
     "builtins.bool": _bool,
     "builtins.all": _all,
     "builtins.any": _any,
@@ -265,6 +267,7 @@ MODELS: dict[str, Model] = {
     "os._exit": _exit,
     "pytest.skip": _stop,
     "pytest.fail": _stop,
+    "unittest.TestCase.skipTest": _stop,
     "functools.partial": _partial,
     "typing.cast": _cast,
 }

@@ -17,6 +17,7 @@ from driftwatch.flow.outline import Definition
 from driftwatch.flow.relevance import Selection, nothing_of, select
 from driftwatch.flow.run import Frame
 from driftwatch.flow.shared import open_variables
+from driftwatch.flow.skips import MODULE_MARK, mark_of_body
 from driftwatch.flow.state import Arguments, Entry, ListContent, State
 from driftwatch.flow.survey import Piece
 from driftwatch.flow.syntax import Tree, parse
@@ -87,6 +88,8 @@ class Modules:
             module.executed = True
         module.names = dict(run.state.vars)
         module.heap = dict(run.state.heap)
+        mark = self.unexecuted_name(module, MODULE_MARK) if MODULE_MARK not in module.names else None
+        mark_of_body(run, module, module.names if mark is None else {MODULE_MARK: mark})
         open_variables(self._world, module, self._selection(module).skipped_definitions)
         module.completes = (run.state.reach | module.exits) - module.fails
         self._world.dependencies.change(module, COMPLETES)

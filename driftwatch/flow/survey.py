@@ -19,7 +19,9 @@ FILLING_METHODS = frozenset({"add", "append", "appendleft", "extend", "insert", 
 
 EMPTYING_METHODS = frozenset({"clear", "discard", "pop", "popitem", "popleft", "remove"})
 
-CONSTRUCTORS = frozenset({"__new__", "__init__", "__post_init__", "setUp", "setup_method", "setup_class"})
+CONSTRUCTORS = frozenset(
+    {"__new__", "__init__", "__post_init__", "setUp", "asyncSetUp", "setUpClass", "setup_method", "setup_class"}
+)
 """Methods that run before any other."""
 
 

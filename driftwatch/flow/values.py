@@ -233,6 +233,13 @@ class MethodOf(Atom):
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class SkipMark(Atom):
+    """A mark with which a test runner skips what it is put on; where it is not `surely`, nobody can tell."""
+
+    surely: bool
+
+
 Alternative = tuple[ReleaseSet, Atom]
 
 

@@ -14,10 +14,11 @@ from tests.flow.programs.objects import OBJECTS
 from tests.flow.programs.outcomes import OUTCOMES
 from tests.flow.programs.probes import PROBES
 from tests.flow.programs.reach import REACH
+from tests.flow.programs.skips import SKIPS
 from tests.flow.programs.taint import TAINT
 from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT, *PROBES,
-    *LAYOUT, *REACH, *TAINT,
+    *LAYOUT, *REACH, *TAINT, *SKIPS,
 )  # fmt: skip

@@ -1,0 +1,130 @@
+"""Tests that the runner skips: by a decorator, by a mark of the class or of the module.
+
+Enters: the condition of a mark. Leaves: a `SkipMark`, and where it is put on a function or a class, the releases in
+which the runner does not call that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from driftwatch.flow.arguments import argument
+from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode
+from driftwatch.flow.conditions import split, truth_of
+from driftwatch.flow.containers import elements_of
+from driftwatch.flow.run import Run
+from driftwatch.flow.state import Arguments
+from driftwatch.flow.values import (
+    NOTHING,
+    UNKNOWN,
+    Atom,
+    Class,
+    Const,
+    External,
+    Function,
+    ListRef,
+    SkipMark,
+    Value,
+    depends_on_release,
+    unknown,
+    value_of,
+)
+from driftwatch.releases import EMPTY, ReleaseSet
+
+ALWAYS = frozenset({"pytest.mark.skip", "unittest.skip", "unittest.case.skip"})
+"""Marks that skip whatever the condition; some need not be called."""
+
+MODULE_MARK = "pytestmark"
+"""The variable of a module or class that marks all its tests."""
+
+
+def _mark_where(run: Run, arguments: Arguments, node: cst.CSTNode, *, skips: bool) -> Value:
+    condition = argument(arguments, 0, "condition")
+    if condition is None:
+        # `xfail` without a condition, or one that nobody can read.
+        return unknown(run.state.reach)
+    if condition.where(lambda atom: isinstance(atom, Const) and isinstance(atom.value, str)):
+        # Text is evaluated by the runner.
+        return unknown(run.state.reach)
+    holds, fails = split(run, None, condition, lambda atom: truth_of(run, atom))
+    surely = (holds.reach - fails.reach) if skips else (fails.reach - holds.reach)
+    perhaps = holds.reach & fails.reach & depends_on_release(condition)
+    never = run.state.reach - surely - perhaps
+    return value_of([(surely, SkipMark(surely=True)), (perhaps, SkipMark(surely=False)), (never, UNKNOWN)])
+
+
+def _skip_if(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return _mark_where(run, arguments, node, skips=True)
+
+
+def _skip_unless(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return _mark_where(run, arguments, node, skips=False)
+
+
+def _skip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return Value(((run.state.reach, SkipMark(surely=True)),))
+
+
+SKIPS: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
+    "pytest.mark.skipif": _skip_if,
+    "pytest.mark.xfail": _skip_if,
+    "unittest.skipIf": _skip_if,
+    "unittest.case.skipIf": _skip_if,
+    "unittest.skipUnless": _skip_unless,
+    "unittest.case.skipUnless": _skip_unless,
+    **dict.fromkeys(ALWAYS, _skip),
+}
+"""A test that is expected to fail may do so: nothing is said of it there, either."""
+
+
+def skipped_by(run: Run, marks: Value) -> tuple[ReleaseSet, ReleaseSet]:
+    """The releases in which a mark, or one of several, surely skips, and those in which it may."""
+    surely, perhaps = EMPTY, EMPTY
+    for where, atom in marks.alternatives:
+        if isinstance(atom, ListRef):
+            for part in elements_of(run, Value(((where, atom),))) or ():
+                more, maybe = skipped_by(run, part.value)
+                surely, perhaps = surely | (more & part.certain), perhaps | (maybe & part.releases)
+        elif _skips(atom):
+            surely |= where
+        elif isinstance(atom, SkipMark):
+            perhaps |= where
+    return surely - marks.where(lambda atom: not isinstance(atom, ListRef) and not _skips(atom)), perhaps
+
+
+def _skips(atom: Atom) -> bool:
+    if isinstance(atom, External):
+        return atom.dotted in ALWAYS
+    return isinstance(atom, SkipMark) and atom.surely
+
+
+def mark_skipped(run: Run, marks: Value, marked: Value) -> bool:
+    """A decorator is put on functions or a class; whether it is a mark that skips."""
+    surely, perhaps = skipped_by(run, marks)
+    if not surely and not perhaps:
+        return False
+    for _, atom in marked.alternatives:
+        if isinstance(atom, (Function, Class)):
+            atom.code.skipped |= surely
+            atom.code.may_be_skipped |= perhaps
+    return True
+
+
+def mark_of_body(run: Run, home: ModuleCode | ClassCode, names: dict[str, Value]) -> None:
+    """A module or a class has been executed: the mark that it puts on all its tests."""
+    surely, perhaps = skipped_by(run, names.get(MODULE_MARK, NOTHING))
+    home.skipped |= surely
+    home.may_be_skipped |= perhaps
+
+
+def skips_of(function: FunctionCode) -> tuple[ReleaseSet, ReleaseSet]:
+    """The releases in which the runner surely does not call a function, and those in which it may not."""
+    surely, perhaps = function.skipped, function.may_be_skipped
+    homes: list[ModuleCode | ClassCode] = [] if function.owner is None else [function.owner]
+    if function.name.startswith("test") or function.owner is not None:
+        homes.append(function.module)
+    for home in homes:
+        surely, perhaps = surely | home.skipped, perhaps | home.may_be_skipped
+    return surely, perhaps
