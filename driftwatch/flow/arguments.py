@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import libcst as cst
 
+from driftwatch.flow.handed import hand_over
 from driftwatch.flow.run import Run, escape
 from driftwatch.flow.state import Arguments, Entry, ListContent, PartialContent
 from driftwatch.flow.values import (
@@ -60,8 +61,15 @@ def _interesting(run: Run, atom: Atom) -> bool:
     return False
 
 
-def unknown_call(run: Run, arguments: Arguments, node: cst.CSTNode, callee: Atom | None = None) -> Value:
-    """A call of something of which nothing is known; what it gives for something of the library may be a guard."""
+def unknown_call(
+    run: Run, arguments: Arguments, node: cst.CSTNode, callee: Atom | None = None, *, reads_only: bool = False
+) -> Value:
+    """A call of something of which nothing is known; what it gives for something of the library may be a guard.
+
+    `reads_only`: at least it leaves what it is given as it is.
+    """
+    if not reads_only:
+        hand_over(run, arguments, node)
     for value in arguments.values():
         escape(value)
         for _, atom in value.alternatives:

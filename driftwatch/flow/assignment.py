@@ -9,6 +9,7 @@ from driftwatch.flow.attributes import write_attribute
 from driftwatch.flow.comprehensions import part_of, take_apart
 from driftwatch.flow.constants import pairwise
 from driftwatch.flow.containers import delete_item, merge_value, set_item, spread_into
+from driftwatch.flow.handed import fills
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.patches import put_in_place, use_patch
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
@@ -55,6 +56,8 @@ def execute_annotated(run: Run, node: cst.AnnAssign) -> None:
 def execute_augmented(run: Run, node: cst.AugAssign) -> None:
     before = run.eval(node.target)
     value = run.eval(node.value)
+    if isinstance(node.operator, (cst.BitOrAssign, cst.AddAssign)):
+        fills(run, before)
     if isinstance(node.operator, cst.BitOrAssign):
         for _, atom in as_alternatives(before, run.state.reach):
             content = dict_of(run, atom)

@@ -11,6 +11,7 @@ from driftwatch.flow.library import CONSTRUCTOR, class_member, instance_member, 
 from driftwatch.flow.run import Run, as_alternatives, escape
 from driftwatch.flow.shared import CONTENTS, keep_one, open_attribute, share_attribute
 from driftwatch.flow.state import NO_ARGUMENTS
+from driftwatch.flow.survey import CHANGING_METHODS
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
     UNKNOWN,
@@ -122,6 +123,7 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         return [(where, _of_parameter(atom, name))]
     if isinstance(atom, Unknown):
         run.asks(atom.parameter)
+        run.frame.fills |= name in CHANGING_METHODS
         known = by_annotation(run, atom.parameter)
         if known is not None:
             return list(attribute_of(run, known.within(where), name, node).alternatives)

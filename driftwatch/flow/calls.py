@@ -13,6 +13,7 @@ from driftwatch.flow.container_methods import call_method
 from driftwatch.flow.containers import merge_dicts, merge_value, spread_into
 from driftwatch.flow.exceptions import FOREIGN
 from driftwatch.flow.functions import call_function
+from driftwatch.flow.handed import holds_mutable
 from driftwatch.flow.library import CONSTRUCTOR, use_call
 from driftwatch.flow.models import DECORATOR_MAKERS, call_external
 from driftwatch.flow.run import Run, as_alternatives, escape, settle
@@ -151,12 +152,13 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
         return _call_partial(run, atom, arguments, node)
     if isinstance(atom, Lazy):
         told = any(differs_by_release(value) for value in arguments.values())
-        if told or run.eager or is_interesting(run, arguments) or run.world.modules.worth_following(atom):
+        changes = run.world.modules.changes_given(atom) if holds_mutable(run, arguments) else False
+        if told or changes or run.eager or is_interesting(run, arguments) or run.world.modules.worth_following(atom):
             resolved = run.world.modules.look_at(atom)
             if resolved is not None:
                 return apply_value(run, resolved.within(run.state.reach), arguments, node)
         _asks_for(run, arguments)
-        return unknown_call(run, arguments, node)
+        return unknown_call(run, arguments, node, reads_only=changes is False)
     if isinstance(atom, (Instance, LibInstance)):
         called = _called_of(run, atom, node)
         if called is not None:

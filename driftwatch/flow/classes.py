@@ -171,5 +171,5 @@ def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNo
     if found is not None and (constructors or found.where(touches_library)):
         run.call(found, arguments, node)
     else:
-        unknown_call(run, arguments, node)
+        unknown_call(run, arguments, node, reads_only=True)
     return instance.within(run.state.reach)

@@ -162,6 +162,8 @@ class Summary:
     `forwards`: it passes that on to the library.
     `uses_library`: it reaches the library. `reads`: what it went by that others may change. `conditional`: whether it
     completes a test decides that depends on the release and could not be followed.
+    `fills`: it may change a container that it is given, `hands_over`: it passes it on to somebody who may.
+    `changes`: the containers that were there before and whose content it changes.
     """
 
     returns: Value
@@ -173,6 +175,9 @@ class Summary:
     heap: dict[int, Content]
     raises: frozenset[str]
     reads: Reads
+    fills: bool
+    hands_over: bool
+    changes: frozenset[int]
     conditional: ReleaseSet = EMPTY
 
 

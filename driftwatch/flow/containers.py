@@ -8,6 +8,7 @@ import libcst as cst
 
 from driftwatch.flow import pure
 from driftwatch.flow.conditions import truth_of
+from driftwatch.flow.handed import fills
 from driftwatch.flow.library import lookup, module_member
 from driftwatch.flow.records import field_at
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
@@ -325,6 +326,7 @@ def anything_in(keys: DictContent, where: ReleaseSet) -> list[Alternative]:
 
 def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNode) -> None:
     """``owner[index] = value``."""
+    fills(run, owner)
     single = len(owner.alternatives) == 1
     for where, atom in as_alternatives(owner, run.state.reach):
         content = dict_of(run, atom)
@@ -343,6 +345,7 @@ def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNo
 
 def delete_item(run: Run, owner: Value, index: Value) -> None:
     """``del owner[index]``."""
+    fills(run, owner)
     for where, atom in as_alternatives(owner, run.state.reach):
         content = dict_of(run, atom)
         if content is None or not isinstance(atom, DictRef):

@@ -132,6 +132,7 @@ class Entries:
         # What a parameter was is for its own function to know.
         returns = value_of((w, anonymous(a)) for w, a in value.alternatives)
         completes = end.reach if end is not None else EMPTY
+        before = function.module.heap.keys() | (function.owner.heap.keys() if function.owner is not None else set())
         lost = self._all - reach
         return Summary(
             returns,
@@ -143,6 +144,9 @@ class Entries:
             {k: c for k, c in end.heap.items() if k not in self._world.shared} if end is not None else {},
             frozenset(frame.raises),
             gathered,
+            frame.fills,
+            frame.hands_over,
+            frozenset(key for key in frame.changed if key in before or key in self._world.shared),
             end.conditional if end is not None else EMPTY,
         )
 

@@ -12,11 +12,12 @@ from driftwatch.flow.annotations import annotated, default_of
 from driftwatch.flow.arguments import at_call, is_interesting, passes_constants, unknown_call
 from driftwatch.flow.children import children
 from driftwatch.flow.code import FunctionCode, Summary
+from driftwatch.flow.handed import hand_over, holds_mutable
 from driftwatch.flow.replaced import carried, enter_patches
 from driftwatch.flow.run import MAX_DEPTH, Frame, Run, escape
-from driftwatch.flow.shared import keep_content
+from driftwatch.flow.shared import keep_content, loosened
 from driftwatch.flow.skips import mark_skipped
-from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, State, chosen, join_states
+from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, State, chosen, join_content, join_states
 from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.uses import Outcome
@@ -257,8 +258,8 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
     if not _must_enter(run, callee, arguments, node):
         summary = run.world.entries.summary(function)
         if summary is not None:
-            _ask_for(run.frame, summary.asks_parameters, summary.asks_constants, arguments)
-            return _by_summary(run, summary, arguments, callee)
+            _ask_for(run.frame, summary, arguments)
+            return _by_summary(run, summary, arguments, callee, node)
     return enter(run, function, callee.bound, arguments, node)
 
 
@@ -288,6 +289,8 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         return True
     if summary.forwards and arguments:
         return True
+    if summary.fills and holds_mutable(run, arguments):
+        return True
     if summary.asks_constants and summary.uses_library and passes_constants(arguments):
         return True
     return summary.asks_parameters and is_interesting(run, arguments)
@@ -298,17 +301,21 @@ def _is_hidden(run: Run) -> bool:
     return any(run.catch(exception).outcome is Outcome.SILENT for exception in ("TypeError", "AttributeError"))
 
 
-def _ask_for(frame: Frame, asks_parameters: bool, asks_constants: bool, arguments: Arguments) -> None:
-    """What a function that is called asks of its parameters, the caller asks of its own that it passes on."""
-    if asks_parameters and not (frame.asks_parameters and frame.asks_constants):
-        if any(isinstance(a, Unknown) and a.parameter for value in arguments.values() for _, a in value.alternatives):
-            frame.asks_parameters = True
-            frame.asks_constants |= asks_constants
+def _ask_for(frame: Frame, callee: Summary | Frame, arguments: Arguments) -> None:
+    """What a function that is called asks of its parameters, or does to them, the caller does with its own there."""
+    if any(isinstance(a, Unknown) and a.parameter for value in arguments.values() for _, a in value.alternatives):
+        frame.asks_parameters |= callee.asks_parameters
+        frame.asks_constants |= callee.asks_constants
+        frame.fills |= callee.fills
+        frame.hands_over |= callee.hands_over
 
 
-def _by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Function) -> Value:
+def _by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Function, node: cst.CSTNode) -> Value:
     for value in arguments.values():
         escape(value)
+    if summary.hands_over:
+        hand_over(run, arguments, node)
+    _change(run, summary)
     run.state.adopt(summary.heap)
     left = run.state.fork()
     run.undecided(run.state, left, summary.conditional)
@@ -324,6 +331,20 @@ def _by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Functi
     for value in arguments.values():
         guards |= depends_on_release(value)
     return unknown_tainted(join(returned, unknown(rest)), guards)
+
+
+def _change(run: Run, summary: Summary) -> None:
+    """A function that is not followed changes containers that were there before, or does not."""
+    state = run.state
+    for key in summary.changes:
+        run.frame.changed.add(key)
+        mine, after = state.heap.get(key), summary.heap.get(key)
+        if mine is not None and key in run.world.shared:
+            # What all have put into it is known where it is shared.
+            del state.heap[key]
+        elif mine is not None and mine != after:
+            loose = loosened(mine, state.reach)
+            state.heap[key] = loose if after is None else join_content(mine, state.reach, after, state.reach, EMPTY)
 
 
 def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -361,8 +382,10 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
     value, end = execute_body(run, frame, State(outer.reach, {**bindings, **seen}, outer.heap, outer.conditions))
     run.frame, run.kept = outer_frame, kept
     outer_frame.asks_parameters |= (frame.asks_parameters and nested) or frame.forwards
-    _ask_for(outer_frame, frame.asks_parameters, frame.asks_constants, arguments)
+    _ask_for(outer_frame, frame, arguments)
     outer_frame.forwards |= frame.forwards
+    outer_frame.fills |= frame.fills and nested
+    outer_frame.changed |= frame.changed
     end = end if end is not None else State(EMPTY, {}, outer.heap)
     run.state = State(end.reach, outer.vars, end.heap, end.conditions)
     if isinstance(bound, Instance):

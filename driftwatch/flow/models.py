@@ -18,6 +18,7 @@ from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.conditions import truth_of
 from driftwatch.flow.constants import as_constant, constants_of
 from driftwatch.flow.containers import elements_of, merge_value, quantify
+from driftwatch.flow.handed import only_reads
 from driftwatch.flow.import_calls import IMPORT_CALLS
 from driftwatch.flow.introspection import INTROSPECTION
 from driftwatch.flow.patches import PATCHES
@@ -63,7 +64,7 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
         return _first(run, arguments, node)
     if dotted in DECORATOR_MAKERS:
         return unknown(run.state.reach)
-    return unknown_call(run, arguments, node)
+    return unknown_call(run, arguments, node, reads_only=only_reads(dotted))
 
 
 def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.dependencies import COMPLETES
 from driftwatch.flow.files import Files
+from driftwatch.flow.handed import changes_given
 from driftwatch.flow.interpreter import new_run
 from driftwatch.flow.outline import Definition
 from driftwatch.flow.relevance import Selection, nothing_of, select
@@ -53,6 +54,7 @@ class Modules:
         self._asked: set[tuple[ModuleCode, str]] = set()
         self._selections: dict[ModuleCode, Selection] = {}
         self._worth: dict[tuple[ModuleCode, str, bool], bool] = {}
+        self._changes: dict[Lazy, bool | None] = {}
         self._nothing: dict[ModuleCode, Selection] = {}
         """What is selected of a module for as long as it does not matter."""
 
@@ -175,6 +177,13 @@ class Modules:
             return knows and any(word in found.text for word in ("NamedTuple", "dataclass"))
         # A short function may call one that asks for the library's version.
         return knows and found.lines < SHORT
+
+    def changes_given(self, atom: Lazy) -> bool | None:
+        """Whether a function that was passed over changes a container that it is given; None where nobody can tell."""
+        if atom not in self._changes:
+            found = self._passed_over(atom.code, atom.name)
+            self._changes[atom] = None if found is None or found.is_class else changes_given(found.text)
+        return self._changes[atom]
 
     def _passed_over(self, module: ModuleCode, name: str) -> Definition | None:
         """A definition that is not looked at, as it is written."""

@@ -83,6 +83,12 @@ class Frame:
     forwards: bool = False
     """A call of the library passes on what the function's own caller gives."""
     uses_library: bool = False
+    fills: bool = False
+    """Something that it is given may be changed here: a container gets other content."""
+    hands_over: bool = False
+    """Something that it is given goes on to somebody who may change it."""
+    changed: set[int] = field(default_factory=set)
+    """The containers whose content is changed here."""
     owner: ClassCode | None = None
     given: frozenset[FunctionCode] = frozenset()
     """Functions that a recording caller passed in: what they do here is recorded here, whoever calls them."""
@@ -209,6 +215,7 @@ class Run:
     def change(self, key: int, content: Content) -> None:
         """A container of the heap becomes this."""
         self.state.heap[key] = content
+        self.frame.changed.add(key)
         if key in self.world.shared:
             changed_content(self.world, key, content, self.state.heap)
 

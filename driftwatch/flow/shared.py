@@ -227,7 +227,7 @@ def _loosen(world: World, home: ModuleCode | ClassCode, value: Value, *, seen: b
             home.heap[atom.key] = _uncertain_items(content)
             world.shared[atom.key] = Shared(home, atom.key)
         else:
-            home.heap[atom.key] = opened(content, world.all_releases)
+            home.heap[atom.key] = loosened(content, world.all_releases)
 
 
 def _uncertain_items(content: DictContent) -> DictContent:
@@ -240,18 +240,20 @@ def _uncertain(entry: Entry) -> Entry:
     return replace(entry, certain=EMPTY, value=join(entry.value, unknown(nested)))
 
 
-def opened(content: Content, everywhere: ReleaseSet) -> Content:
-    """A container of which anything may have become."""
+def loosened(content: Content, where: ReleaseSet) -> Content:
+    """A container of which anything may have become in these releases."""
     if isinstance(content, DictContent):
-        loose = replace(content, entries={k: _loose(e) for k, e in content.entries.items()})
-        return loose.opened(everywhere)
+        loose = replace(content, entries={k: _loose(e, where) for k, e in content.entries.items()})
+        return loose.opened(where)
     if isinstance(content, ListContent):
-        return replace(content, elements=tuple(_loose(e) for e in content.elements), open=everywhere)
+        elements = tuple(_loose(e, where) for e in content.elements)
+        return replace(content, elements=elements, open=content.open | where)
     return content
 
 
-def _loose(entry: Entry) -> Entry:
-    return replace(entry, certain=EMPTY, value=join(entry.value, unknown(entry.releases)))
+def _loose(entry: Entry, where: ReleaseSet) -> Entry:
+    here = entry.releases & where
+    return replace(entry, certain=entry.certain - where, value=join(entry.value, unknown(here))) if here else entry
 
 
 def _absorbed(before: DictContent, content: DictContent, heap: dict[int, Content], world: World) -> DictContent:

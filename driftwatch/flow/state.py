@@ -207,7 +207,7 @@ def join_states(first: State | None, second: State | None) -> State | None:
             mine = heap.get(number)
             if mine is content:
                 continue
-            heap[number] = content if mine is None else _join_content(mine, first.reach, content, second.reach, decided)
+            heap[number] = content if mine is None else join_content(mine, first.reach, content, second.reach, decided)
     return State(reach, variables, heap, conditions)
 
 
@@ -246,7 +246,7 @@ def chosen(first: Value, second: Value, decided: ReleaseSet) -> Value:
     return tainted_within(join(first, second), differs & decided)
 
 
-def _join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseSet, decided: ReleaseSet) -> Content:
+def join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseSet, decided: ReleaseSet) -> Content:
     if isinstance(a, DictContent) and isinstance(b, DictContent):
         keys = dict.fromkeys((*a.entries, *b.entries))
         entries = {k: _join_entry(a.entries.get(k), reach_a, b.entries.get(k), reach_b, decided) for k in keys}

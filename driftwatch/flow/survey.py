@@ -19,6 +19,9 @@ FILLING_METHODS = frozenset({"add", "append", "appendleft", "extend", "insert", 
 
 EMPTYING_METHODS = frozenset({"clear", "discard", "pop", "popitem", "popleft", "remove"})
 
+CHANGING_METHODS = FILLING_METHODS | EMPTYING_METHODS | {"reverse", "sort", "move_to_end"}
+"""Methods that change what is in what they are called on."""
+
 CONSTRUCTORS = frozenset(
     {"__new__", "__init__", "__post_init__", "setUp", "asyncSetUp", "setUpClass", "setup_method", "setup_class"}
 )
@@ -187,7 +190,7 @@ def _look(node: ast.stmt, piece: Piece) -> None:
             _note_constant(child, piece)  # type: ignore[arg-type]
         elif kind is ast.Call:
             function = child.func  # type: ignore[attr-defined]
-            if type(function) is ast.Attribute and function.attr in _CHANGING_METHODS:
+            if type(function) is ast.Attribute and function.attr in CHANGING_METHODS:
                 _note_written(child, piece)
         elif kind in _OTHERS:
             _note_other(child, piece)
@@ -201,7 +204,6 @@ def _look(node: ast.stmt, piece: Piece) -> None:
         }
 
 
-_CHANGING_METHODS = FILLING_METHODS | EMPTYING_METHODS
 _OTHERS = frozenset(
     {
         ast.Subscript, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef,
