@@ -8,7 +8,7 @@ from driftwatch.flow.annotations import annotated_here
 from driftwatch.flow.attributes import write_attribute
 from driftwatch.flow.comprehensions import part_of, take_apart
 from driftwatch.flow.constants import pairwise
-from driftwatch.flow.containers import delete_item, merge_value, set_item, spread_into
+from driftwatch.flow.containers import delete_item, merge_value, set_item, set_slice, spread_into
 from driftwatch.flow.handed import fills
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.patches import put_in_place, use_patch
@@ -85,8 +85,11 @@ def assign(run: Run, target: cst.CSTNode, value: Value) -> None:
         _assign_attribute(run, target, value)
     elif isinstance(target, cst.Subscript):
         owner = run.eval(target.value, callee=True)
-        if len(target.slice) == 1 and isinstance(target.slice[0].slice, cst.Index):
-            set_item(run, owner, run.eval(target.slice[0].slice.value), value, target)
+        piece = target.slice[0].slice if len(target.slice) == 1 else None
+        if isinstance(piece, cst.Index):
+            set_item(run, owner, run.eval(piece.value), value, target)
+        elif isinstance(piece, cst.Slice):
+            set_slice(run, owner, piece, value)
     elif isinstance(target, cst.StarredElement):
         assign(run, target.value, unknown(run.state.reach))
 
@@ -124,6 +127,8 @@ def execute_delete(run: Run, node: cst.Del) -> None:
             run.state.vars.pop(target.value, None)
             run.state.forget(target.value)
         elif isinstance(target, cst.Subscript) and len(target.slice) == 1:
-            index = target.slice[0].slice
-            if isinstance(index, cst.Index):
-                delete_item(run, run.eval(target.value, callee=True), run.eval(index.value))
+            owner, piece = run.eval(target.value, callee=True), target.slice[0].slice
+            if isinstance(piece, cst.Index):
+                delete_item(run, owner, run.eval(piece.value))
+            elif isinstance(piece, cst.Slice):
+                set_slice(run, owner, piece, None)

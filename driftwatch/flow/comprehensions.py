@@ -44,6 +44,8 @@ def _one_list(run: Run, node: cst.ListComp | cst.SetComp | cst.GeneratorExp, ite
     _loop(run, node.for_in, iterable, reach, None, visit, open_)
     content = ListContent(tuple(collected) if not open_.where else (), open_.where)
     singles = [e.value.single() for e in content.elements if reach <= e.certain]
+    if isinstance(node, cst.ListComp):
+        return run.new_list(node, content, index)
     if not content.open and len(singles) == len(content.elements) and all(isinstance(s, Const) for s in singles):
         constants = tuple(s.value for s in singles if isinstance(s, Const))
         return const(frozenset(constants) if isinstance(node, cst.SetComp) else constants, reach)

@@ -7,6 +7,7 @@ variable narrows it: on the way on which ``x is None`` fails, ``x`` is none of i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import libcst as cst
 
@@ -161,14 +162,27 @@ def _compare(
         inside, outside = run.state.fork(yes), run.state.fork(no)
         run.undecided(inside, outside, undecided | (yes & no & depends_on_release(left)))
         return (inside, outside) if operation == "In" else (outside, inside)
-    left, right = exact(run, left), exact(run, right)
+    lists = all(value.where(partial(_is_list, run)) for value in (left, right))
+    left, right = exact(run, left, lists=lists), exact(run, right, lists=lists)
     guards = depends_on_release(left) | depends_on_release(right)
+    if lists:
+        # They can still be changed: the variables go on to hold the lists.
+        return _pair_by_pair(run, left, operation, right, guards)
     single = right.single()
     if single is not None and not isinstance(single, Unknown):
         return split(run, _unwrap(left_node), left, lambda atom: answer_comparison(atom, operation, single), guards)
     alone = left.single()
     if alone is not None and not isinstance(alone, Unknown):
         return split(run, _unwrap(right_node), right, lambda atom: answer_comparison(alone, operation, atom), guards)
+    return _pair_by_pair(run, left, operation, right, guards)
+
+
+def _is_list(run: Run, atom: Atom) -> bool:
+    content = lists_of(run, atom)
+    return content is not None and not content.is_tuple
+
+
+def _pair_by_pair(run: Run, left: Value, operation: str, right: Value, guards: ReleaseSet) -> tuple[State, State]:
     holds, fails, undecided = EMPTY, EMPTY, EMPTY
     reach = run.state.reach
     for where, a in left.alternatives:
@@ -184,19 +198,22 @@ def _compare(
     return yes_state, no_state
 
 
-def exact(run: Run, value: Value) -> Value:
-    """A value whose tuples are constants where all their elements are."""
+def exact(run: Run, value: Value, *, lists: bool = False) -> Value:
+    """A value whose tuples, or lists too, are constants where all their elements are."""
     if not any(isinstance(atom, ListRef) for _, atom in value.alternatives):
         return value
-    return value_of(alternative for where, atom in value.alternatives for alternative in _as_tuple(run, where, atom))
+    return value_of(
+        alternative for where, atom in value.alternatives for alternative in _as_tuple(run, where, atom, lists=lists)
+    )
 
 
-def _as_tuple(run: Run, where: ReleaseSet, atom: Atom) -> Sequence[Alternative]:
+def _as_tuple(run: Run, where: ReleaseSet, atom: Atom, *, lists: bool) -> Sequence[Alternative]:
     content = lists_of(run, atom)
-    if content is None or not content.is_tuple or content.open:
+    if content is None or not (content.is_tuple or lists) or content.open & where:
         return [(where, atom)]
-    constants = tuple_of(run, content.elements)
-    return [(where, atom)] if constants is None else constants.within(where).alternatives
+    there = [e.within(where) for e in content.elements if not e.releases.isdisjoint(where)]
+    constants = tuple_of(there, where)
+    return [(where, atom)] if constants is None else constants.alternatives
 
 
 def _unwrap(node: cst.BaseExpression) -> cst.BaseExpression:

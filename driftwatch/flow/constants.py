@@ -46,7 +46,7 @@ def constants_of(
         grown: list[tuple[ReleaseSet, list[Const] | None, dict[str, Const]]] = []
         for where, values, by_name in combinations:
             for there, atom in as_alternatives(entry.value, where):
-                constant = as_constant(run, atom)
+                constant = as_constant(run, atom, there)
                 run.asks_constant(atom)
                 if values is None or constant is None:
                     grown.append((there, None, {}))
@@ -61,8 +61,8 @@ def constants_of(
     yield from combinations
 
 
-def as_constant(run: Run, atom: Atom) -> Const | None:
-    """An atom as a constant: a list or a signature's names become a tuple of constants."""
+def as_constant(run: Run, atom: Atom, where: ReleaseSet) -> Const | None:
+    """An atom as a constant in these releases: a list or a signature's names become a tuple of constants."""
     if isinstance(atom, Const):
         return atom
     if isinstance(atom, ParameterMap):
@@ -71,29 +71,30 @@ def as_constant(run: Run, atom: Atom) -> Const | None:
         content = run.content(atom.key)
         entries: Sequence[Entry]
         if isinstance(content, DictContent):
-            if content.open or not all(run.state.reach <= e.certain for e in content.entries.values()):
+            held = {k: e for k, e in content.entries.items() if not e.releases.isdisjoint(where)}
+            if content.open & where or not all(where <= e.certain for e in held.values()):
                 return None
-            return Const(tuple(content.entries))
-        if not isinstance(content, ListContent) or content.open:
+            return Const(tuple(held))
+        if not isinstance(content, ListContent) or content.open & where:
             return None
-        entries = content.elements
+        entries = [e for e in content.elements if not e.releases.isdisjoint(where)]
         values: list[object] = []
         for entry in entries:
-            single = entry.value.single()
-            if not isinstance(single, Const) or not run.state.reach <= entry.certain:
+            single = entry.value.within(where).single()
+            if not isinstance(single, Const) or not where <= entry.certain:
                 return None
             values.append(single.value)
         return Const(tuple(values))
     return None
 
 
-def tuple_of(run: Run, entries: Sequence[Entry]) -> Value | None:
+def tuple_of(entries: Sequence[Entry], where: ReleaseSet) -> Value | None:
     """A tuple of constants that may be others in other releases; None where an element is no constant."""
-    combinations: list[tuple[ReleaseSet, tuple[Hashable, ...]]] = [(run.state.reach, ())]
+    combinations: list[tuple[ReleaseSet, tuple[Hashable, ...]]] = [(where, ())]
     for entry in entries:
-        if not run.state.reach <= entry.certain:
+        if not where <= entry.certain:
             return None
-        alternatives = as_alternatives(entry.value, run.state.reach)
+        alternatives = as_alternatives(entry.value, where)
         constants = [(where, atom.value) for where, atom in alternatives if isinstance(atom, Const)]
         if len(constants) < len(alternatives) or len(constants) * len(combinations) > MAX_PRODUCT:
             return None

@@ -13,6 +13,17 @@ from driftwatch.flow.containers import anything_in, elements_of, merge_dicts, me
 from driftwatch.flow.introspection import bind_to_signature
 from driftwatch.flow.replaced import enter_patches
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
+from driftwatch.flow.sequences import (
+    Operation,
+    any_element,
+    edited,
+    element_at,
+    inserting,
+    reversing,
+    shuffling,
+    taking,
+    taking_first,
+)
 from driftwatch.flow.state import DictContent, Entry, ListContent
 from driftwatch.flow.values import (
     TAINTED,
@@ -53,7 +64,7 @@ def call_method(run: Run, method: MethodOf, positional: ListContent, keywords: D
     if isinstance(owner, ListRef):
         listed = lists_of(run, owner)
         if listed is not None:
-            return _list_method(run, owner, listed, method.name, positional)
+            return _list_method(run, owner, listed, method.name, positional, node)
     return unknown(reach)
 
 
@@ -142,6 +153,8 @@ def _dict_method(
     if name == "clear":
         run.change(owner.key, DictContent())
         return const(None, reach)
+    if name == "move_to_end":
+        return const(None, reach)
     if name in ("keys", "values", "items"):
         return _view(run, owner, content, name, node)
     if name in ("get", "pop", "setdefault") and first is not None:
@@ -207,7 +220,9 @@ def _keyed(
     return value_of(found)
 
 
-def _list_method(run: Run, owner: ListRef, content: ListContent, name: str, positional: ListContent) -> Value:
+def _list_method(
+    run: Run, owner: ListRef, content: ListContent, name: str, positional: ListContent, node: cst.CSTNode
+) -> Value:
     reach = run.state.reach
     if name == "append" and len(positional.elements) == 1:
         entry = positional.elements[0]
@@ -215,13 +230,30 @@ def _list_method(run: Run, owner: ListRef, content: ListContent, name: str, posi
         run.change(owner.key, replace(content, elements=(*content.elements, added)))
     elif name == "extend" and len(positional.elements) == 1:
         run.change(owner.key, spread_into(run, content, positional.elements[0].value))
-    elif name in ("insert", "remove", "pop", "clear", "sort", "reverse"):
-        if name == "clear":
-            run.change(owner.key, replace(content, elements=(), open=EMPTY, forwarded=EMPTY))
-        else:
-            run.change(owner.key, replace(content, open=content.open | reach))
+    elif name == "clear":
+        run.change(owner.key, replace(content, elements=(), open=EMPTY, forwarded=EMPTY))
     elif name == "copy":
-        return Value(((reach, owner),))
-    elif name in ("index", "count"):
+        return run.new_list(node, content)
+    elif name in ("insert", "pop", "remove", "reverse", "sort"):
+        return _rearrange(run, owner, content, name, [e.value for e in positional.elements])
+    else:
         return unknown(reach)
-    return const(None, reach)
+    return const(None, run.state.reach)
+
+
+def _rearrange(run: Run, owner: ListRef, content: ListContent, name: str, given: list[Value]) -> Value:
+    """Take an element off a list, put one somewhere, or change the order."""
+    reach = run.state.reach
+    index = given[0].single() if given else Const(-1)
+    place = index.value if isinstance(index, Const) and type(index.value) is int else None
+    result = const(None, reach)
+    operation: Operation = shuffling if name == "sort" else reversing
+    if name == "remove" and given:
+        operation = taking_first(given[0])
+    elif name == "insert" and len(given) > 1:
+        operation = inserting(place, given[1])
+    elif name == "pop":
+        operation = taking(place)
+        result = value_of(element_at(content, place, reach) if place is not None else any_element(content, reach))
+    run.change(owner.key, edited(run, content, reach, operation))
+    return result.within(run.state.reach)

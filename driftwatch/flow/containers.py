@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import libcst as cst
 
@@ -12,9 +13,12 @@ from driftwatch.flow.handed import fills
 from driftwatch.flow.library import lookup, module_member
 from driftwatch.flow.records import field_at
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
+from driftwatch.flow.sequences import any_element, edited, element_at, part_between, taking
+from driftwatch.flow.shared import loosened
 from driftwatch.flow.state import DictContent, Entry, ListContent
 from driftwatch.flow.values import (
     FALSE,
+    NONE,
     TAINTED,
     TRUE,
     UNKNOWN,
@@ -26,6 +30,7 @@ from driftwatch.flow.values import (
     Instance,
     LibModule,
     LibObject,
+    ListRef,
     NamesOf,
     ParameterMap,
     Unknown,
@@ -95,6 +100,9 @@ def merge_value(run: Run, content: DictContent, value: Value) -> DictContent:
         other = dict_of(run, atom)
         if other is not None:
             content = merge_dicts(content, other, where)
+        elif (pairs := _pairs(run, atom, where)) is not None:
+            for key, entry in pairs:
+                content = put(content, key, entry)
         elif not (isinstance(atom, Const) and atom.value is None):
             forwarded = getattr(atom, "parameter", None) is not None
             run.asks(getattr(atom, "parameter", None))
@@ -102,6 +110,24 @@ def merge_value(run: Run, content: DictContent, value: Value) -> DictContent:
             if forwarded:
                 content = replace(content, forwarded=content.forwarded | where)
     return content
+
+
+def _pairs(run: Run, atom: Atom, where: ReleaseSet) -> list[tuple[str, Entry]] | None:
+    """The keys and values of a sequence of pairs; None where one of its keys is not known."""
+    rows = _elements(run, atom, where) if lists_of(run, atom) is not None else None
+    if rows is None:
+        return None
+    found: list[tuple[str, Entry]] = []
+    for row in rows:
+        keys = value_of(a for w, pair in row.value.alternatives for a in item_of(run, pair, Const(0), w & row.releases))
+        values = value_of(
+            a for w, pair in row.value.alternatives for a in item_of(run, pair, Const(1), w & row.releases)
+        )
+        for there, key in keys.alternatives:
+            if not (isinstance(key, Const) and isinstance(key.value, str)):
+                return None
+            found.append((key.value, Entry(there, row.certain & there, values.within(there), row.trace, row.location)))
+    return found
 
 
 # -- sequences ---------------------------------------------------------------------------------------------------------
@@ -197,6 +223,17 @@ def concatenate(run: Run, left: Value, right: Value, node: cst.CSTNode) -> Value
     return run.new_list(node, ListContent((*first, *second)))
 
 
+def repeat(run: Run, left: Value, right: Value, node: cst.CSTNode) -> Value:
+    """``left * right`` of a list and a number."""
+    reach = run.state.reach
+    parts, times = elements_of(run, left), right.single()
+    if parts is None or not isinstance(times, Const) or type(times.value) is not int:
+        return unknown(reach)
+    if len(parts) * times.value > MAX_UNROLLED:
+        return run.new_list(node, ListContent((), reach))
+    return run.new_list(node, ListContent(tuple(parts * times.value)))
+
+
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
@@ -209,7 +246,7 @@ def subscript_of(run: Run, node: cst.Subscript, owner: Value) -> Value:
         return _annotation_like(run, owner)
     piece = node.slice[0].slice
     if isinstance(piece, cst.Slice):
-        return _slice(run, owner, piece)
+        return _slice(run, owner, piece, node)
     if not isinstance(piece, cst.Index):
         return unknown(run.state.reach)
     index = run.eval(piece.value)
@@ -227,24 +264,33 @@ def _annotation_like(run: Run, owner: Value) -> Value:
     return classes if classes.alternatives else unknown(run.state.reach)
 
 
-def _slice(run: Run, owner: Value, piece: cst.Slice) -> Value:
-    bounds: list[object] = []
-    for bound in (piece.lower, piece.upper, piece.step):
-        if bound is None:
-            bounds.append(None)
-            continue
-        atom = run.eval(bound).single()
-        if not isinstance(atom, Const) or not isinstance(atom.value, int):
-            return made_from(run.state.reach, owner)
-        bounds.append(atom.value)
+def _slice(run: Run, owner: Value, piece: cst.Slice, node: cst.CSTNode) -> Value:
+    bounds = _bounds(run, piece)
+    if bounds is None:
+        return made_from(run.state.reach, owner)
     found: list[Alternative] = []
-    for where, atom in as_alternatives(owner, run.state.reach):
+    for i, (where, atom) in enumerate(as_alternatives(owner, run.state.reach)):
+        content = lists_of(run, atom)
+        if content is not None:
+            found.extend(run.new_list(node, part_between(content, bounds, where), i).within(where).alternatives)
+            continue
         rest = made_from(where, owner).alternatives
         try:
-            found.extend([(where, pure.subscript(atom, slice(*bounds)))] if isinstance(atom, Const) else rest)
+            found.extend([(where, pure.subscript(atom, bounds))] if isinstance(atom, Const) else rest)
         except pure.NotPureError:
             found.extend(rest)
     return value_of(found)
+
+
+def _bounds(run: Run, piece: cst.Slice) -> slice | None:
+    """A slice whose bounds are known; a step of nothing is none."""
+    bounds: list[int | None] = []
+    for bound in (piece.lower, piece.upper, piece.step):
+        atom = run.eval(bound).single() if bound is not None else NONE
+        if not isinstance(atom, Const) or not (atom.value is None or type(atom.value) is int):
+            return None
+        bounds.append(atom.value)
+    return None if bounds[2] == 0 else slice(*bounds)
 
 
 def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alternative]:
@@ -253,10 +299,11 @@ def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alterna
     if keys is not None:
         return _item_of_dict(run, keys, key, where)
     content = lists_of(run, owner)
-    if content is not None and isinstance(key, Const) and type(key.value) is int and not content.open & where:
-        sure = [e for e in content.elements if where <= e.certain]
-        if len(sure) == len(content.elements) and -len(sure) <= key.value < len(sure):
-            return as_alternatives(sure[key.value].value, where)
+    if content is not None and isinstance(key, Const) and type(key.value) is int:
+        return element_at(content, key.value, where)
+    if content is not None:
+        run.asks(getattr(key, "parameter", None))
+        return any_element(content, where)
     if isinstance(owner, ParameterMap) and isinstance(key, Const):
         for parameter in owner.parameters:
             if parameter.name == key.value:
@@ -330,6 +377,8 @@ def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNo
     single = len(owner.alternatives) == 1
     for where, atom in as_alternatives(owner, run.state.reach):
         content = dict_of(run, atom)
+        if isinstance(atom, ListRef):
+            _set_element(run, atom, index, value, where)
         if content is None or not isinstance(atom, DictRef):
             continue
         for there, key in as_alternatives(index, where):
@@ -338,9 +387,56 @@ def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNo
                 sure = there if single else EMPTY
                 entry = Entry(there, sure, value.within(there), (run.step(node, note),))
                 content = put(content, key.value, entry)
-            else:
+            elif isinstance(key, Const):
                 content = content.opened(there, value)
+            else:
+                content = _anywhere(content, there, value)
         run.change(atom.key, content)
+
+
+def _anywhere(content: DictContent, where: ReleaseSet, value: Value) -> DictContent:
+    """A dict in which something is put under a key that is not known: it may be one of those that are there."""
+    entries = {k: replace(e, value=join(e.value, value.within(where & e.releases))) for k, e in content.entries.items()}
+    return replace(content, entries=entries).opened(where, value)
+
+
+def _set_element(run: Run, owner: ListRef, index: Value, value: Value, where: ReleaseSet) -> None:
+    """``owner[index] = value`` of a list."""
+    content = lists_of(run, owner)
+    if content is None:
+        return
+    for there, key in as_alternatives(index, where):
+        if isinstance(key, Const) and type(key.value) is int:
+            content = edited(run, content, there, partial(_put_element, key.value, value))
+        else:
+            elements = tuple(
+                replace(e, value=join(e.value, value.within(there & e.releases))) for e in content.elements
+            )
+            content = replace(content, elements=elements)
+    run.change(owner.key, content)
+
+
+def _put_element(index: int, value: Value, where: ReleaseSet, listed: list[Entry]) -> None:
+    listed[index] = Entry(where, where, value.within(where))
+
+
+def set_slice(run: Run, owner: Value, piece: cst.Slice, value: Value | None) -> None:
+    """``owner[a:b] = value``, or ``del owner[a:b]`` where there is none."""
+    fills(run, owner)
+    bounds = _bounds(run, piece)
+    parts = [] if value is None else elements_of(run, value)
+    for where, atom in as_alternatives(owner, run.state.reach):
+        content = lists_of(run, atom)
+        if content is None or not isinstance(atom, ListRef):
+            continue
+        if bounds is None or parts is None:
+            run.change(atom.key, loosened(content, where))
+        else:
+            run.change(atom.key, edited(run, content, where, partial(_put_slice, bounds, parts)))
+
+
+def _put_slice(bounds: slice, parts: list[Entry], where: ReleaseSet, listed: list[Entry]) -> None:
+    listed[bounds] = [part.within(where) for part in parts if not part.releases.isdisjoint(where)]
 
 
 def delete_item(run: Run, owner: Value, index: Value) -> None:
@@ -348,12 +444,27 @@ def delete_item(run: Run, owner: Value, index: Value) -> None:
     fills(run, owner)
     for where, atom in as_alternatives(owner, run.state.reach):
         content = dict_of(run, atom)
+        if isinstance(atom, ListRef):
+            _delete_element(run, atom, index, where)
         if content is None or not isinstance(atom, DictRef):
             continue
         for there, key in as_alternatives(index, where):
             if isinstance(key, Const) and isinstance(key.value, str):
                 content = take(content, key.value, there)
+            elif not isinstance(key, Const):
+                kept = {k: replace(e, certain=e.certain - there) for k, e in content.entries.items()}
+                content = replace(content, entries=kept)
         run.change(atom.key, content)
+
+
+def _delete_element(run: Run, owner: ListRef, index: Value, where: ReleaseSet) -> None:
+    content = lists_of(run, owner)
+    if content is None:
+        return
+    for there, key in as_alternatives(index, where):
+        place = key.value if isinstance(key, Const) and type(key.value) is int else None
+        content = edited(run, content, there, taking(place))
+    run.change(owner.key, content)
 
 
 # -- all and any -------------------------------------------------------------------------------------------------------

@@ -16,10 +16,10 @@ from driftwatch.flow.children import children
 from driftwatch.flow.comprehensions import dict_comprehension, list_comprehension
 from driftwatch.flow.conditions import branch_value
 from driftwatch.flow.constants import pairwise, tuple_of
-from driftwatch.flow.containers import concatenate, merge_value, spread_into, subscript_of
+from driftwatch.flow.containers import concatenate, merge_value, repeat, spread_into, subscript_of
 from driftwatch.flow.functions import define_lambda, manages
 from driftwatch.flow.names import assign_name, look_up
-from driftwatch.flow.run import Run, as_alternatives, escape, settle
+from driftwatch.flow.run import Run, as_alternatives, escape, lists_of, settle
 from driftwatch.flow.state import DictContent, Entry, ListContent, either
 from driftwatch.flow.values import (
     FALSE,
@@ -140,7 +140,7 @@ def _sequence(run: Run, node: cst.Tuple | cst.List) -> Value:
                 (*content.elements, Entry(reach, reach, value)), content.open, content.forwarded, content.is_tuple
             )
     if isinstance(node, cst.Tuple) and not content.open:
-        constants = tuple_of(run, content.elements)
+        constants = tuple_of(content.elements, run.state.reach)
         if constants is not None:
             return constants
     return run.new_list(node, content)
@@ -188,6 +188,8 @@ def _binary(run: Run, node: cst.BinaryOperation) -> Value:
         joined = concatenate(run, left, right, node)
         if joined is not None:
             return joined
+    if operation == "Multiply" and lists_of(run, left.single() or UNKNOWN) is not None:
+        return repeat(run, left, right, node)
     return pairwise(run, operation, left, right)
 
 

@@ -7,8 +7,7 @@ known. Names are import paths; a builtin's is under ``builtins``.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 
 import libcst as cst
 
@@ -17,7 +16,8 @@ from driftwatch.flow.arguments import argument, at_call, unknown_call
 from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.conditions import truth_of
 from driftwatch.flow.constants import as_constant, constants_of
-from driftwatch.flow.containers import elements_of, merge_value, quantify
+from driftwatch.flow.container_models import CONTAINERS
+from driftwatch.flow.containers import elements_of, quantify
 from driftwatch.flow.handed import only_reads
 from driftwatch.flow.import_calls import IMPORT_CALLS
 from driftwatch.flow.introspection import INTROSPECTION
@@ -35,7 +35,6 @@ from driftwatch.flow.values import (
     ListRef,
     NamesOf,
     Opaque,
-    ParameterMap,
     Partial,
     Unknown,
     Value,
@@ -68,17 +67,15 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
 
 
 def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
-    if dotted in ("builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set", "builtins.frozenset"):
+    reach = run.state.reach
+    if dotted in ("builtins.tuple", "builtins.sorted", "builtins.set", "builtins.frozenset"):
         first = argument(arguments, 0)
-        if first is None:
-            if dotted == "builtins.list":
-                return run.new_list(node, ListContent())
-        elif not all(isinstance(a, (Const, ParameterMap)) for _, a in first.alternatives):
+        if first is not None and any(as_constant(run, a, w & reach) is None for w, a in first.alternatives):
             parts = elements_of(run, first)
-            if parts is not None and dotted in ("builtins.list", "builtins.tuple"):
-                return run.new_list(node, ListContent(tuple(parts), is_tuple=dotted == "builtins.tuple"))
+            if parts is not None and dotted == "builtins.tuple":
+                return run.new_list(node, ListContent(tuple(parts), is_tuple=True))
             if len(first.alternatives) == 1 and isinstance(first.single(), (NamesOf, ListRef)):
-                if as_constant(run, first.alternatives[0][1]) is None:
+                if as_constant(run, first.alternatives[0][1], run.state.reach) is None:
                     return first
     found: list[Alternative] = []
     for where, values, named in constants_of(run, arguments.positional, arguments.keywords):
@@ -139,20 +136,6 @@ def _partial(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return Value(((run.state.reach, Partial(key)),))
 
 
-def _dict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    content = DictContent()
-    first = argument(arguments, 0)
-    if first is not None:
-        content = merge_value(run, content, first)
-    for name, entry in arguments.keywords.entries.items():
-        note = f"`{name}` is put into the dict here"
-        trace = entry.trace or (run.step(_keyword(node, name), note),)
-        fresh = Entry(entry.releases, entry.certain, entry.value, trace, entry.location)
-        content = replace(content, entries={**content.entries, name: fresh})
-    content = content.joined_others(arguments.keywords, run.state.reach)
-    return run.new_dict(node, replace(content, forwarded=content.forwarded | arguments.keywords.forwarded))
-
-
 def _asdict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``dataclasses.asdict``: a record has all its fields, whatever they hold."""
     value = argument(arguments, 0)
@@ -168,42 +151,6 @@ def _asdict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return run.new_dict(node, DictContent(entries))
 
 
-def _keyword(node: cst.CSTNode, name: str) -> cst.CSTNode:
-    if isinstance(node, cst.Call):
-        for argument in node.args:
-            if argument.keyword is not None and argument.keyword.value == name:
-                return argument
-    return node
-
-
-def _zip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    columns = [elements_of(run, e.value) for e in arguments.positional.elements]
-    if not columns or any(c is None for c in columns):
-        return unknown(run.state.reach)
-    return _rows(run, list(zip(*[c for c in columns if c is not None], strict=False)), node)
-
-
-def _enumerate(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    value = argument(arguments, 0)
-    parts = elements_of(run, value) if value is not None else None
-    if parts is None:
-        return unknown(run.state.reach)
-    reach = run.state.reach
-    return _rows(run, [(Entry(reach, reach, const(i, reach)), part) for i, part in enumerate(parts)], node)
-
-
-def _rows(run: Run, rows: Sequence[tuple[Entry, ...]], node: cst.CSTNode) -> Value:
-    elements: list[Entry] = []
-    for i, row in enumerate(rows):
-        where, certain = run.state.reach, run.state.reach
-        for entry in row:
-            where, certain = where & entry.releases, certain & entry.certain
-        number = run.world.identities.number((id(node), run.frame.uid, "row", i), (node, i))
-        run.state.heap[number] = ListContent(tuple(row), is_tuple=True)
-        elements.append(Entry(where, certain, Value(((where, ListRef(number)),))))
-    return run.new_list(node, ListContent(tuple(elements)))
-
-
 def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     func = argument(arguments, 0)
     source = argument(arguments, 1)
@@ -211,7 +158,7 @@ def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         return unknown_call(run, arguments, node)
     found: list[Alternative] = []
     for where, atom in as_alternatives(source, run.state.reach):
-        items = as_constant(run, atom)
+        items = as_constant(run, atom, where)
         callee = func.single()
         if items is not None and isinstance(items.value, tuple) and isinstance(callee, External):
             try:
@@ -254,13 +201,11 @@ MODELS: dict[str, Model] = {
     **IMPORT_CALLS,
     **PATCHES,
     **SKIPS,
+    **CONTAINERS,
     "builtins.bool": _bool,
     "builtins.all": _all,
     "builtins.any": _any,
-    "builtins.dict": _dict,
     "dataclasses.asdict": _asdict,
-    "builtins.zip": _zip,
-    "builtins.enumerate": _enumerate,
     "builtins.map": _map,
     "builtins.exit": _exit,
     "builtins.quit": _exit,
@@ -281,17 +226,13 @@ TRANSPARENT = frozenset(
         "functools.cache",
         "functools.lru_cache",
         "builtins.iter",
-        "builtins.reversed",
         "builtins.staticmethod",
         "builtins.classmethod",
         "builtins.property",
         "inspect.unwrap",
-        "copy.copy",
-        "copy.deepcopy",
         "torch.no_grad",
         "torch.inference_mode",
         "contextlib.contextmanager",
-        "collections.OrderedDict",
         "types.MappingProxyType",
     }
 )

@@ -62,7 +62,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "builtins.bool": bool,
     "builtins.len": len,
     "builtins.tuple": tuple,
-    "builtins.list": tuple,
     "builtins.set": frozenset,
     "builtins.frozenset": frozenset,
     "builtins.sorted": lambda *a: tuple(sorted(*a)),

@@ -246,8 +246,12 @@ def loosened(content: Content, where: ReleaseSet) -> Content:
         loose = replace(content, entries={k: _loose(e, where) for k, e in content.entries.items()})
         return loose.opened(where)
     if isinstance(content, ListContent):
-        elements = tuple(_loose(e, where) for e in content.elements)
-        return replace(content, elements=elements, open=content.open | where)
+        # What stood somewhere may be anywhere, or nowhere.
+        kept = tuple(replace(e, releases=e.releases - where, certain=e.certain - where) for e in content.elements)
+        held = value_of(a for e in content.elements for a in e.value.within(where & e.releases).alternatives)
+        others = join(join(content.further(), held), unknown(where))
+        elements = tuple(e for e in kept if e.releases)
+        return replace(content, elements=elements, open=content.open | where, others=others)
     return content
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.flow.programs.arguments import ARGUMENTS
+from tests.flow.programs.containers import CONTAINERS
 from tests.flow.programs.control import CONTROL
 from tests.flow.programs.derived import DERIVED
 from tests.flow.programs.guards import GUARDS
@@ -20,5 +21,5 @@ from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT, *PROBES,
-    *LAYOUT, *REACH, *TAINT, *SKIPS,
+    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS,
 )  # fmt: skip
