@@ -22,6 +22,7 @@ from driftwatch.flow.values import (
     NamesOf,
     Value,
     const,
+    made_from,
     unknown,
     value_of,
 )
@@ -118,7 +119,8 @@ def _list(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         if content is not None:
             found.extend(run.new_list(node, content, i).within(where).alternatives)
         else:
-            found.append((where, atom if isinstance(atom, NamesOf) else UNKNOWN))
+            known = Value(((where, atom),))
+            found.extend(known.alternatives if isinstance(atom, NamesOf) else made_from(where, known).alternatives)
     return value_of(found)
 
 
