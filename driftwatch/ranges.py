@@ -125,10 +125,14 @@ def _specifier(requirement: str) -> str:
     return str(parsed.specifier)
 
 
-def pins_not_known(timeline: Timeline, found: Iterable[Declaration]) -> tuple[str, ...]:
-    """The releases that are pinned and not known, in the order in which they are declared."""
-    versions = (declared.version for declared in found if not declared.url)
-    return tuple(dict.fromkeys(str(v) for v in versions if v is not None and v not in timeline.parsed))
+def pins_not_known(timeline: Timeline, found: Sequence[Declaration]) -> tuple[str, ...]:
+    """The releases that a project pins and that are not known, as far as they count for its range."""
+    counting = [declared for declared in found if declared.always and declared.version] or found
+    return tuple(dict.fromkeys(str(declared.version) for declared in counting if _is_unknown(timeline, declared)))
+
+
+def _is_unknown(timeline: Timeline, declared: Declaration) -> bool:
+    return not declared.url and declared.version is not None and declared.version not in timeline.parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +148,8 @@ def _select(timeline: Timeline, declared: Declaration, unavailable: Mapping[str,
     if declared.url:
         said = f"`{declared.requirement}` is no release of an index, so nothing is known of it; {_newest(timeline)}"
         return _Selected(timeline.newest(), _notice(declared, f"{said} is checked in its place"))
-    if pins_not_known(timeline, [declared]):
-        version = declared.version
-        assert version is not None
+    version = declared.version
+    if version is not None and version not in timeline.parsed:
         near = nearest(timeline, version)
         what = "a pre-release that" if version.is_prerelease else "a release that"
         why = unavailable.get(str(version), "")

@@ -56,6 +56,7 @@ class ScanRequest:
     """What to scan, against what. Empty `against`, `select`, `ignore` and None for the rest mean: as configured.
 
     `base` is the folder that relative paths start at; None is the working folder. `progress` goes to the analysis.
+    `find` looks for releases that the code base pins and that are not recorded, for this scan alone.
     """
 
     paths: tuple[Path, ...]
@@ -70,6 +71,7 @@ class ScanRequest:
     cache: Path | None = None
     progress: Callable[..., object] | None = None
     base: Path | None = None
+    find: Callable[[Watched, tuple[str, ...]], Watched] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +170,7 @@ def scan(request: ScanRequest) -> ScanResult:
     base = (request.base or Path.cwd()).resolve()
     chosen = _chosen_rules(request)
     severities = _severities(config)
-    histories = {target.history.distribution: target.history for target in request.targets}
-    if not histories:
+    if not request.targets:
         raise UsageError("there is no target to hold the code against")
     patterns = [(pattern, _codes(codes, config)) for pattern, codes in config.per_file_ignores]
     baseline_path = request.baseline or config.baseline
@@ -177,6 +178,8 @@ def scan(request: ScanRequest) -> ScanResult:
 
     roots, unlisted = find_roots(request.paths, base=base, exclude=config.exclude, exclude_from=config.folder)
     requirements = _requirements(request, roots)
+    request = replace(request, targets=_with_pinned(request, requirements.values()))
+    histories = {target.history.distribution: target.history for target in request.targets}
     checked = {
         target.history.distribution: _checked_range(target, request, requirements, roots) for target in request.targets
     }
@@ -316,6 +319,19 @@ def _requirements(request: ScanRequest, roots: Sequence[Root]) -> dict[Path, Req
         place: Requirements(place, names, exclude=config.exclude, exclude_from=config.folder)
         for place in dict.fromkeys(places)
     }
+
+
+def _with_pinned(request: ScanRequest, declared: Iterable[Requirements]) -> tuple[Watched, ...]:
+    """The targets with the releases that the code base pins, where it is its pins that count."""
+    if request.find is None or request.against or request.config.against:
+        return request.targets
+    found: list[Watched] = []
+    for target in request.targets:
+        history = target.history
+        own = (requirements.own(history.distribution) for requirements in declared)
+        versions = dict.fromkeys(version for each in own for version in ranges.pins_not_known(history.timeline, each))
+        found.append(request.find(target, tuple(versions)) if versions else target)
+    return tuple(found)
 
 
 def _placed_notice(notice: Notice, place: Path, roots: Sequence[Root]) -> Notice:

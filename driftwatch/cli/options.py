@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from driftwatch.cli.progress import Activity
     from driftwatch.config import Config
     from driftwatch.scan import Watched
     from driftwatch.snapshot.history import History
@@ -94,6 +95,23 @@ def history_of(target: Target) -> History:
     from driftwatch.snapshot.store import load
 
     return load(target.snapshots)
+
+
+def finder(config: Config, shown: Activity) -> Callable[[Watched, tuple[str, ...]], Watched]:
+    """What a scan asks for releases that a code base pins and that are not recorded."""
+
+    def find(watched: Watched, versions: tuple[str, ...]) -> Watched:
+        from dataclasses import replace
+
+        from driftwatch.previews import with_releases
+
+        target = next(each for each in targets_of(config) if each.distribution == watched.history.distribution)
+        shown.title(f"fetching {target.distribution} {', '.join(versions)}")
+        history, unavailable = with_releases(target, versions)
+        shown.title("analysing")
+        return replace(watched, history=history or watched.history, unavailable=unavailable)
+
+    return find
 
 
 def watched(config: Config) -> tuple[Watched, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
-from driftwatch.cli.options import FILE, config_option, configuration, output_option, watched
+from driftwatch.cli.options import FILE, config_option, configuration, finder, output_option, watched
 from driftwatch.cli.output import say
 from driftwatch.cli.progress import Activity, activity
 from driftwatch.errors import InputError, UsageError
@@ -106,6 +106,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
             jobs=jobs or os.cpu_count() or 1,
             cache=None if no_cache else cache_root(),
             progress=shown.step,
+            find=finder(config, shown),
         )
         result = scan(request) if diff_base is None else _scan_new(request, diff_base, inputs)
     if not result.files:

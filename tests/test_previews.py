@@ -1,0 +1,129 @@
+"""A pin on a release that is not recorded: it is fetched for that scan alone, or said loudly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driftwatch.snapshot import store
+from driftwatch.snapshot.cache import Cache
+from driftwatch.snapshot.index import PackageIndex
+from driftwatch.snapshot.index_settings import IndexSettings
+from driftwatch.snapshot.update import update
+from driftwatch.targets.target import Target
+from tests.cli_process import Result, run
+from tests.fake_index import FakeIndex, make_wheel, serving
+
+SOURCES = {
+    "1.0": "def fire(pot): ...\n",
+    "2.0": "def fire(pot, heat=1): ...\n",
+    "2.1rc1": "def fire(pot, heat=1): ...\n",
+    "2.1rc2": "def fire(pot): ...\n",
+}
+CONFIGURATION = """\
+[project]
+name = "engine"
+dependencies = ["{requirement}"]
+
+[tool.driftwatch]
+[[tool.driftwatch.target]]
+distribution = "kiln"
+module = "kiln"
+snapshots = "snapshots/kiln"
+"""
+
+
+@pytest.fixture
+def index() -> Iterator[FakeIndex]:
+    with serving(FakeIndex()) as served:
+        for version, source in SOURCES.items():
+            served.add("kiln", f"kiln-{version}-py3-none-any.whl", make_wheel({"kiln.py": source}, "kiln", version))
+        yield served
+
+
+@pytest.fixture
+def engine(index: FakeIndex, tmp_path: Path) -> Path:
+    folder = tmp_path / "engine"
+    folder.mkdir()
+    (folder / "engine.py").write_text("import kiln\n\n\ndef bake(pot):\n    return kiln.fire(pot, heat=3)\n")
+    with PackageIndex(IndexSettings(index.url), Cache(tmp_path / "first")) as client:
+        update(Target("kiln", "kiln", folder / "snapshots" / "kiln"), index=client)
+    return folder
+
+
+def look(engine: Path, url: str, requirement: str, *arguments: str) -> Result:
+    (engine / "pyproject.toml").write_text(CONFIGURATION.format(requirement=requirement))
+    own = {
+        "PIP_INDEX_URL": url,
+        "PIP_CONFIG_FILE": "/dev/null",
+        "PIP_EXTRA_INDEX_URL": "",
+        "DRIFTWATCH_CACHE_DIR": str(engine.parent / "cache"),
+    }
+    return run("scan", "--format", "json", *arguments, cwd=engine, environment=own)
+
+
+def target(result: Result) -> dict[str, Any]:
+    found: dict[str, Any] = next(t for t in json.loads(result.out)["targets"] if t["distribution"] == "kiln")
+    return found
+
+
+def told(result: Result) -> list[tuple[str, list[str], list[str]]]:
+    return [(f["code"], f["releases"], f["beyond"]) for f in json.loads(result.out)["findings"]]
+
+
+def test_a_pinned_pre_release_is_what_is_checked(engine: Path, index: FakeIndex) -> None:
+    result = look(engine, index.url, "kiln==2.1rc2")
+    assert target(result)["releases"] == {"known": ["1.0", "2.0", "2.1rc2"], "checked": ["2.1rc2"]}
+    assert target(result)["notices"] == []
+    assert told(result) == [("DW101", ["2.1rc2"], ["1.0"])]
+    # Another pre-release, of the same base, takes the keyword.
+    assert told(look(engine, index.url, "kiln==2.1rc1")) == [("DW101", [], ["1.0"])]
+
+
+def test_no_other_scan_gets_it(engine: Path, index: FakeIndex) -> None:
+    look(engine, index.url, "kiln==2.1rc2")
+    assert store.load(engine / "snapshots" / "kiln").timeline.versions == ("1.0", "2.0")
+    for requirement, arguments in (("kiln>=1", ()), ("kiln==2.1rc2", ("--against", "all"))):
+        assert target(look(engine, index.url, requirement, *arguments))["releases"]["known"] == ["1.0", "2.0"]
+
+
+def test_it_is_fetched_once(engine: Path, index: FakeIndex) -> None:
+    first = look(engine, index.url, "kiln==2.1rc2")
+    # Without an index it is still there.
+    assert look(engine, "http://127.0.0.1:9/simple/", "kiln==2.1rc2").out == first.out
+
+
+@pytest.mark.parametrize(
+    ("requirement", "nearest", "reason"),
+    [
+        ("kiln==2.1rc3", "2.0", "kiln has no release 2.1rc3 on the package index"),
+        ("kiln==1.0.dev4", "1.0", "kiln has no release 1.0.dev4 on the package index"),
+    ],
+)
+def test_what_cannot_be_had_is_said(
+    engine: Path, index: FakeIndex, requirement: str, nearest: str, reason: str
+) -> None:
+    result = look(engine, index.url, requirement)
+    assert target(result)["releases"] == {"known": ["1.0", "2.0"], "checked": [nearest]}
+    said = f"`{requirement}` pins a pre-release that is not recorded ({reason}); {nearest}, the nearest one, is checked"
+    assert target(result)["notices"] == [{"path": "pyproject.toml", "line": 3, "message": f"{said} in its place"}]
+
+
+def test_without_an_index_the_nearest_is_taken(engine: Path) -> None:
+    result = look(engine, "http://127.0.0.1:9/simple/", "kiln==2.1rc2")
+    (notice,) = target(result)["notices"]
+    assert notice["message"].startswith("`kiln==2.1rc2` pins a pre-release that is not recorded (the package index ")
+    assert target(result)["releases"]["checked"] == ["2.0"]
+
+
+def test_a_commit_is_no_release(engine: Path, index: FakeIndex) -> None:
+    result = look(engine, index.url, "kiln @ git+https://host.org/kiln@abc")
+    (notice,) = target(result)["notices"]
+    assert notice["message"] == (
+        "`kiln @ git+https://host.org/kiln@abc` is no release of an index, so nothing is known of it; the newest "
+        "release, 2.0, is checked in its place"
+    )
