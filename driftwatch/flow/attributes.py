@@ -63,6 +63,9 @@ def read_attribute(run: Run, node: cst.Attribute, *, callee: bool = False) -> Va
     value = attribute_of(run, owner, node.attr.value, node)
     if not callee:
         escape(value)
+        for where, atom in value.alternatives:
+            if isinstance(atom, LibObject):
+                run.reaches(node, atom.ref, where)
     return value
 
 

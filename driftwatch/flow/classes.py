@@ -52,6 +52,7 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
         uid=outer_frame.uid,
         closure=closure,
         owner=code,
+        coverage=outer_frame.coverage,
     )
     run.frame = frame
     run.state = State(outer.reach, {}, outer.heap, outer.conditions)

@@ -5,7 +5,7 @@ These are identities, not values: each is made once, and what is learnt about it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import libcst as cst
 
 from driftwatch.flow.dependencies import Reads
+from driftwatch.flow.guard import Guard
 from driftwatch.flow.state import Content
 from driftwatch.flow.survey import Survey
 from driftwatch.flow.syntax import Tree
@@ -114,6 +115,8 @@ class FunctionCode:
     """What its decorators have put under its name: who calls it by that calls these."""
     patches: tuple[Value, ...] = ()
     """What its decorators replace of the library while it runs."""
+    guards: tuple[Guard, ...] = ()
+    """The tests behind which it is defined."""
     escapes: bool = False
     """Somebody driftwatch cannot see may call it."""
     called: bool = False
@@ -174,6 +177,8 @@ class Summary:
     uses_library: bool
     heap: dict[int, Content]
     raises: frozenset[str]
+    reaches: Mapping[Ref, ReleaseSet]
+    """What it reaches of the library, and where."""
     reads: Reads
     fills: bool
     hands_over: bool
@@ -198,6 +203,8 @@ class ClassCode:
     reach: ReleaseSet = EMPTY
     constructible: ReleaseSet | None = None
     """Where its constructor completes, once that is known."""
+    guards: tuple[Guard, ...] = ()
+    """The tests that its constructor passes."""
     library_bases: list[tuple[ReleaseSet, Ref]] = field(default_factory=list)
     shares: dict[str, int | bool | None] = field(default_factory=dict)
     """The heap number of the dict in an attribute that all methods share; False where it is not shared."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary, is_private_name
+from driftwatch.flow.coverage import Coverage, switched_off
 from driftwatch.flow.dependencies import COMPLETES
 from driftwatch.flow.functions import bind_unknown, execute_body
 from driftwatch.flow.interpreter import new_run
@@ -48,6 +49,7 @@ class Entries:
         self._dependencies = world.dependencies
         self._constructed: dict[ClassCode, list[tuple[Ref, Construction]]] = {}
         self._passing: dict[tuple[FunctionCode, str, int, str], None] = {}
+        self._coverages: dict[FunctionCode | ModuleCode, Coverage] = {}
         self._left_over: dict[ModuleCode, Collection[ModuleCode]] = {}
 
     def times_active(self, function: FunctionCode) -> int:
@@ -95,7 +97,9 @@ class Entries:
         records: bool,
         closure: tuple[dict[str, Value], ...] | None = None,
         perhaps: ReleaseSet = EMPTY,
+        coverage: Coverage | None = None,
     ) -> Summary:
+        """Analyse a function; `coverage` is that of the entry point it belongs to, where it is none of its own."""
         run = new_run(self._world)
         constructs = function.owner is not None and function.name in CONSTRUCTORS
         identities = self._world.identities
@@ -116,8 +120,11 @@ class Entries:
             constructs=constructs,
             closure=closure if closure is not None else function.closure or (),
             owner=function.owner,
+            coverage=coverage if coverage is not None else Coverage(function.module, reach, function),
         )
         run.frame = frame
+        if records and coverage is None and frame.coverage is not None:
+            self._coverages[function] = frame.coverage
         state.vars = bind_unknown(run, function, reach, uid)
         active, self._active = self._active, list(self._active)
         try:
@@ -129,6 +136,8 @@ class Entries:
                 value, end = execute_body(run, frame, state)
         finally:
             self._active = active
+        if constructs and function.owner is not None:
+            function.owner.guards = run.path
         # What a parameter was is for its own function to know.
         returns = value_of((w, anonymous(a)) for w, a in value.alternatives)
         completes = end.reach if end is not None else EMPTY
@@ -143,6 +152,7 @@ class Entries:
             frame.uses_library,
             {k: c for k, c in end.heap.items() if k not in self._world.shared} if end is not None else {},
             frozenset(frame.raises),
+            frame.coverage.symbols() if frame.coverage is not None else {},
             gathered,
             frame.fills,
             frame.hands_over,
@@ -163,12 +173,12 @@ class Entries:
             closure = ({**(function.closure[0] if function.closure else {}), **variables}, *outer)
             if function not in self._active:
                 self._active.append(function)
-                self._analyse(function, function.reach, records=True, closure=closure)
+                self._analyse(function, function.reach, records=True, closure=closure, coverage=frame.coverage)
                 self._active.pop()
         for function in dict.fromkeys(frame.taken_over):
             if frame.records and (function.escapes or not function.called) and function not in self._active:
                 self._active.append(function)
-                self._analyse(function, function.reach, records=True)
+                self._analyse(function, function.reach, records=True, coverage=frame.coverage)
                 self._active.pop()
         if frame.records:
             for code in dict.fromkeys(frame.classes):
@@ -306,6 +316,7 @@ class Entries:
                 self.analyse_left_over(module, self._left_over[module])
             if not outdated:
                 break
+        self._tell_switched_off()
         for function, path, line, reason in self._passing:
             if not function.called:
                 self._world.recorder.unresolved(path, line, reason)
@@ -315,6 +326,18 @@ class Entries:
                     here = merged_constructions(place for base, place in places if base == use.base)
                     if here:
                         self._world.recorder.add(replace(use, instantiated=here))
+
+    def covers(self, module: ModuleCode, coverage: Coverage) -> None:
+        """What executing a module reaches of the library."""
+        self._coverages[module] = coverage
+
+    def _tell_switched_off(self) -> None:
+        by_file: dict[ModuleCode, list[Coverage]] = {}
+        for entry, coverage in self._coverages.items():
+            by_file.setdefault(entry if isinstance(entry, ModuleCode) else entry.module, []).append(coverage)
+        for coverages in by_file.values():
+            for use in switched_off(self._world.history.distribution, self._all, coverages):
+                self._world.recorder.add(use)
 
 
 def _writers_first(module: ModuleCode) -> list[FunctionCode]:

@@ -219,7 +219,10 @@ def _boolean(run: Run, node: cst.BooleanOperation) -> Value:
     holds, fails = branch_value(run, node.left, left)
     wants_left, goes_on = (fails, holds) if isinstance(node.operator, cst.And) else (holds, fails)
     run.state = goes_on
+    path = run.path
+    run.behind(node.left, goes_on.reach, wants_left.reach)
     right = evaluate(run, node.right) if goes_on.reach else NOTHING
+    run.go_back(path)
     kept = _side(left, wants_left.reach, isinstance(node.operator, cst.Or), refines=_is_flag(right))
     goes_on = run.state
     settle(run, [wants_left, goes_on])
@@ -249,12 +252,17 @@ def _side(value: Value, reach: ReleaseSet, truthy: bool, *, refines: bool) -> Va
 
 def _conditional(run: Run, node: cst.IfExp) -> Value:
     holds, fails = run.branch(node.test)
+    path, here, elsewhere = run.path, holds.reach, fails.reach
     run.state = holds
+    run.behind(node.test, here, elsewhere)
     first = evaluate(run, node.body) if holds.reach else NOTHING
     holds = run.state
     run.state = fails
+    run.go_back(path)
+    run.behind(node.test, elsewhere, here)
     second = evaluate(run, node.orelse) if fails.reach else NOTHING
     fails = run.state
+    run.go_back(path)
     settle(run, [holds, fails])
     return either(holds, first.within(holds.reach), fails, second.within(fails.reach))
 

@@ -65,6 +65,7 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
     """The value of a ``def``; its body is not executed."""
     function = run.world.identities.function(run.frame, node, node.name.value)
     function.reach |= run.state.reach
+    function.guards = run.path
     function.decorators = tuple(_decorator_name(d) for d in node.decorators)
     value = Value(((run.state.reach, Function(function)),))
     applied = [(decorator, run.eval(decorator.decorator, callee=True)) for decorator in node.decorators]
@@ -259,6 +260,8 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
         summary = run.world.entries.summary(function)
         if summary is not None:
             _ask_for(run.frame, summary, arguments)
+            for symbol, where in summary.reaches.items():
+                run.reaches(node, symbol, where & run.state.reach)
             return _by_summary(run, summary, arguments, callee, node)
     return enter(run, function, callee.bound, arguments, node)
 
@@ -375,12 +378,14 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
         constructs=outer_frame.constructs,
         closure=closure,
         owner=function.owner,
+        coverage=outer_frame.coverage,
         given=outer_frame.given | _passed_in(outer_frame, arguments),
         detached=_is_for_later(run, function, node),
     )
-    kept = run.kept
+    kept, path = run.kept, run.path
     value, end = execute_body(run, frame, State(outer.reach, {**bindings, **seen}, outer.heap, outer.conditions))
     run.frame, run.kept = outer_frame, kept
+    run.go_back(path)
     outer_frame.asks_parameters |= (frame.asks_parameters and nested) or frame.forwards
     _ask_for(outer_frame, frame, arguments)
     outer_frame.forwards |= frame.forwards

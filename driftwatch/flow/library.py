@@ -240,6 +240,9 @@ def _use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTN
             )
             run.record(use)
     there = found.present | found.unknown
+    if where - there:
+        # The attempt counts: it is not a test that keeps the code from what it is there for.
+        run.reaches(node, _owner(atom)[0].member(name), where)
     lost = missing(run, "AttributeError", where - there)
     if isinstance(atom, LibModule):
         return [*module_member(run, atom.module, name, there), *lost]
@@ -268,6 +271,8 @@ def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CS
     catch = run.catch("ImportError" if name is not None else "ModuleNotFoundError")
     stack = run.frame.stack()
     checks_only = bool(stack) and stack[-1].checks_only
+    if run.target.is_inside(module):
+        run.reaches(node, Ref(module, name or ""), reach)
     if run.target.is_inside(module) and (run.frame.records or _tells_more(run, run.location(node), name or "", catch)):
         run.record(
             ImportUse(
@@ -305,6 +310,7 @@ def use_call(
     run.touch()
     reach = run.state.reach
     ref, method, exact, unbound = _callee(callee)
+    run.reaches(node, ref, reach)
     catch = run.catch("TypeError")
     use = CallUse(
         run.history.distribution,

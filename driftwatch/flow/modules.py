@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.code import ModuleCode
+from driftwatch.flow.coverage import Coverage
 from driftwatch.flow.dependencies import COMPLETES
 from driftwatch.flow.files import Files
 from driftwatch.flow.handed import changes_given
@@ -76,12 +77,15 @@ class Modules:
             return
         module.executing = True
         run = new_run(self._world)
+        coverage = Coverage(module, self._all)
+        self._world.entries.covers(module, coverage)
         selection = self._selection(module)
         try:
             for first, last in selection.runs:
                 tree = self.tree(module, first, last)
                 if not run.frame.module.path or run.frame.tree is not tree:
                     run.frame = self._module_frame(module, tree, run.frame)
+                    run.frame.coverage = coverage
                 run.block(tree.module.body)
                 if not run.state.reach:
                     break

@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode
+from driftwatch.flow.coverage import Coverage
 from driftwatch.flow.exceptions import ANYTHING, Try, catches, judge
+from driftwatch.flow.guard import Guard
 from driftwatch.flow.shared import CONTENTS, changed_content
 from driftwatch.flow.state import Arguments, Content, DictContent, ListContent, State, join_states
 from driftwatch.flow.syntax import Tree
 from driftwatch.flow.uses import Catch, Location, Step, Use
 from driftwatch.flow.values import Alternative, Atom, Class, DictRef, Function, Instance, ListRef, Unknown, Value
 from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.model import Ref
 
 if TYPE_CHECKING:
     from driftwatch.flow.world import World
@@ -90,6 +93,8 @@ class Frame:
     changed: set[int] = field(default_factory=set)
     """The containers whose content is changed here."""
     owner: ClassCode | None = None
+    coverage: Coverage | None = None
+    """What the entry point that this belongs to reaches of the library; None where nothing is recorded of it."""
     given: frozenset[FunctionCode] = frozenset()
     """Functions that a recording caller passed in: what they do here is recorded here, whoever calls them."""
     raises: set[str] = field(default_factory=set)
@@ -312,6 +317,26 @@ class Run:
         while frame is not None and not frame.uses_library:
             frame.uses_library = True
             frame = frame.caller
+
+    @property
+    def path(self) -> tuple[Guard, ...]:
+        """The tests that led here from the entry point."""
+        return self.frame.coverage.path if self.frame.coverage is not None else ()
+
+    def go_back(self, path: tuple[Guard, ...]) -> None:
+        """What follows is behind these tests and no others."""
+        if self.frame.coverage is not None:
+            self.frame.coverage.path = path
+
+    def behind(self, test: cst.CSTNode, way: ReleaseSet, other: ReleaseSet) -> None:
+        """What follows is behind a test, on the way that may be taken in these releases; the other way in those."""
+        if self.frame.coverage is not None:
+            self.frame.coverage.take(self.frame.tree, test, way, other)
+
+    def reaches(self, node: cst.CSTNode, symbol: Ref, where: ReleaseSet) -> None:
+        """A place is reached that is there for the library."""
+        if self.frame.coverage is not None:
+            self.frame.coverage.reach(node, symbol, where)
 
     def asks_constant(self, atom: Atom) -> None:
         """What happens here depends on the text or number that a parameter of the current function is."""

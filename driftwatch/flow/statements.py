@@ -51,20 +51,27 @@ def _global(run: Run, node: cst.Global | cst.Nonlocal) -> None:
 
 def _if(run: Run, node: cst.If) -> None:
     holds, fails = run.branch(node.test)
+    path, here, elsewhere = run.path, holds.reach, fails.reach
     run.state = holds
+    run.behind(node.test, here, elsewhere)
     if _asks_for_script(run, node.test):
         outer, run.frame.is_script, run.frame.started = run.frame.is_script, True, _last_of(node.body)
         run.block(node.body.body)
         run.frame.is_script, run.frame.started = outer, None
     else:
         run.block(node.body.body)
-    after = run.state
+    after, behind = run.state, run.path
     run.state = fails
+    run.go_back(path)
+    run.behind(node.test, elsewhere, here)
     if isinstance(node.orelse, cst.If):
         if run.state.reach:
             _if(run, node.orelse)
     elif node.orelse is not None:
         run.block(node.orelse.body.body)
+    if after.reach:
+        # Where one of the ways ends, what follows is behind the test as well.
+        run.go_back(path if run.state.reach else behind)
     settle(run, [after, run.state])
 
 
@@ -90,6 +97,7 @@ def _assert(run: Run, node: cst.Assert) -> None:
         if node.msg is not None:
             run.eval(node.msg)
         run.throw("AssertionError", fails.reach)
+    run.behind(node.test, holds.reach, fails.reach)
     run.state = holds
 
 
@@ -98,7 +106,7 @@ def _assert(run: Run, node: cst.Assert) -> None:
 
 def _for(run: Run, node: cst.For) -> None:
     iterable = run.eval(node.iter)
-    loop = Loop()
+    loop, path = Loop(), run.path
     run.frame.loops.append(loop)
     parts = turns_over(run, iterable)
     if parts is not None and run.bears(len(parts)):
@@ -112,6 +120,7 @@ def _for(run: Run, node: cst.For) -> None:
                 if before.is_now(run, node.target):
                     break
     run.frame.loops.pop()
+    run.go_back(path)
     if node.orelse is not None:
         run.block(node.orelse.body.body)
     settle(run, [run.state, *loop.breaks])
@@ -204,7 +213,7 @@ def _round(run: Run, node: cst.For, loop: Loop, part: Entry, *, follow: bool = T
 
 
 def _while(run: Run, node: cst.While) -> None:
-    loop = Loop()
+    loop, path = Loop(), run.path
     run.frame.loops.append(loop)
     leaves: State | None = None
     turns = _turns(run)
@@ -223,6 +232,7 @@ def _while(run: Run, node: cst.While) -> None:
                 break
     endless = isinstance(node.test, cst.Name) and node.test.value == "True"
     run.frame.loops.pop()
+    run.go_back(path)
     settle(run, [leaves] if endless else [leaves, run.state])
     if node.orelse is not None:
         run.block(node.orelse.body.body)
