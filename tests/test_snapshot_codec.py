@@ -52,6 +52,9 @@ symbols = st.builds(
     requires=st.lists(names, max_size=2).map(tuple),
     open=st.booleans(),
     variants=st.lists(signatures, max_size=2).map(tuple),
+    imports=st.lists(names, max_size=2).map(tuple),
+    demands=st.lists(names, max_size=2).map(tuple),
+    shows=st.none() | signatures,
 )
 
 

@@ -23,8 +23,8 @@ def snapshot(*symbols: Symbol, release: str = "1.2") -> Snapshot:
     return Snapshot(release, {symbol.ref: symbol for symbol in symbols})
 
 
-def module(name: str) -> Symbol:
-    return Symbol(Ref(name, ""), SymbolKind.MODULE)
+def module(name: str, *imports: str) -> Symbol:
+    return Symbol(Ref(name, ""), SymbolKind.MODULE, imports=imports)
 
 
 def function(ref: str, *parameters: Parameter, **facts: object) -> Symbol:
@@ -102,7 +102,7 @@ def test_one_keyword_from_before_a_renaming(tmp_path: Path) -> None:
 def test_a_function_hides_the_submodule_of_its_name(tmp_path: Path) -> None:
     inner = function("lib.comm.gather:gather", Parameter("x", EITHER))
     outer = function("lib.comm:gather", Parameter("x", EITHER), definition=inner.ref)
-    write_stub(snapshot(module("lib.comm"), module("lib.comm.gather"), outer, inner), tmp_path)
+    write_stub(snapshot(module("lib.comm", "lib.comm.gather"), module("lib.comm.gather"), outer, inner), tmp_path)
     assert run(
         tmp_path,
         "comm.gather.__module__\n__import__('importlib').import_module('lib.comm.gather').gather is comm.gather",

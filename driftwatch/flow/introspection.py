@@ -11,7 +11,7 @@ from driftwatch.binding.signature import Fault, Shape, bind
 from driftwatch.flow.arguments import argument, asks
 from driftwatch.flow.attributes import attribute_of
 from driftwatch.flow.conditions import presence
-from driftwatch.flow.library import CONSTRUCTOR, class_member, instance_member, lookup, module_member, signatures_of
+from driftwatch.flow.library import CONSTRUCTOR, callables_of, class_member, instance_member, lookup, module_member
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import Arguments, DictContent, ListContent
 from driftwatch.flow.uses import ProbeUse
@@ -230,9 +230,10 @@ def _probe(run: Run, atom: LibObject | LibMethod, where: ReleaseSet, node: cst.C
         )
     found: list[Alternative] = []
     left = where
-    for here, signature in signatures_of(run, atom, ref, where):
+    for here, symbol in callables_of(run, atom, ref, where):
         left -= here
-        found.append((here, TAINTED if signature is None else SignatureOf(parameter_map(signature))))
+        shown = symbol.shown if isinstance(atom, LibObject) else symbol.signature
+        found.append((here, TAINTED if shown is None else SignatureOf(parameter_map(shown))))
     found.append((left, TAINTED))
     return found
 

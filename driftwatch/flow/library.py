@@ -45,7 +45,7 @@ from driftwatch.flow.values import (
 )
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.history import Epoch, Lookup
-from driftwatch.snapshot.model import Ref, Signature, Symbol, SymbolKind
+from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
 
 CONSTRUCTOR = "__init__"
 """What a class takes is kept with the class: of its members, this one is none."""
@@ -54,7 +54,10 @@ CONSTRUCTOR = "__init__"
 
 
 def module_lookup(run: Run, module: str, name: str, where: ReleaseSet) -> Lookup:
-    """Where a module of the library has an attribute; unknown where that needs an optional package."""
+    """Where a module of the library has an attribute; unknown where that needs an optional package.
+
+    A submodule is one where the library or the code base has imported it.
+    """
     if run.target.is_above(module):
         child = f"{module}.{name}"
         if run.target.is_inside(child) or run.target.is_above(child):
@@ -62,13 +65,30 @@ def module_lookup(run: Run, module: str, name: str, where: ReleaseSet) -> Lookup
         return Lookup(EMPTY, where)
     if name.startswith("__"):
         return Lookup(where)
-    present = run.history.attribute(module, name) & where
+    present, perhaps = run.history.attribute(module, name) & where, EMPTY
+    apart = (run.history.importable(module, name) & where) - present
+    if apart:
+        brought = run.world.loading.brings(run.frame.module, f"{module}.{name}")
+        present, perhaps = present | (brought.present & apart), brought.unknown & apart
+    return _as_far_as_known(run, module, name, where, Lookup(present, perhaps))
+
+
+def import_lookup(run: Run, module: str, name: str, where: ReleaseSet) -> Lookup:
+    """Where ``from module import name`` works; unknown where that needs an optional package."""
+    if run.target.is_above(module) or name.startswith("__"):
+        return module_lookup(run, module, name, where)
+    return _as_far_as_known(run, module, name, where, Lookup(run.history.importable(module, name) & where))
+
+
+def _as_far_as_known(run: Run, module: str, name: str, where: ReleaseSet, found: Lookup) -> Lookup:
+    """What needs an optional package, and what a module with names of its own making may have, is not known."""
     optional = EMPTY
     for epoch in run.history.of(Ref(module, name)):
         if epoch.symbol.requires:
             optional |= epoch.releases
     open_ = run.history.is_open(Ref(module, "")) & where
-    return Lookup(present - optional, (present & optional) | (open_ - present))
+    present = found.present
+    return Lookup(present - optional, (present & optional) | ((open_ | found.unknown) - present))
 
 
 def class_lookup(run: Run, cls: Ref, name: str, where: ReleaseSet) -> Lookup:
@@ -235,8 +255,18 @@ def _use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTN
         owner, instance, exact = _owner(atom)
         location = run.location(node)
         if run.frame.records or _tells_more(run, location, name, catch):
+            there = found.present | found.unknown if isinstance(atom, LibModule) else EMPTY
             use = NameUse(
-                run.history.distribution, location, where, catch, run.frame.way_in(), owner, name, instance, exact
+                run.history.distribution,
+                location,
+                where,
+                catch,
+                run.frame.way_in(),
+                owner,
+                name,
+                instance,
+                exact,
+                there,
             )
             run.record(use)
     there = found.present | found.unknown
@@ -295,7 +325,7 @@ def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CS
     if name is None:
         return value_of([(reach & has_module, LibModule(module)), *lost])
     reach &= has_module
-    found = module_lookup(run, module, name, reach)
+    found = import_lookup(run, module, name, reach)
     there = found.present | found.unknown
     lost += missing(run, "ImportError", reach - there)
     if found.unknown and run.target.is_inside(module):
@@ -399,8 +429,8 @@ def constant_of(atom: Atom) -> Constant:
     return UnknownArgument.UNKNOWN
 
 
-def signatures_of(run: Run, callee: Atom, ref: Ref, where: ReleaseSet) -> Iterator[tuple[ReleaseSet, Signature | None]]:
-    """The signatures that a function or method of the library has in these releases, each release once."""
+def callables_of(run: Run, callee: Atom, ref: Ref, where: ReleaseSet) -> Iterator[tuple[ReleaseSet, Symbol]]:
+    """What a function, class or method of the library is in these releases, each release once."""
     if isinstance(callee, LibMethod) and callee.name == CONSTRUCTOR:
         epochs = list(run.history.of(callee.cls))
     elif isinstance(callee, LibMethod):
@@ -412,7 +442,7 @@ def signatures_of(run: Run, callee: Atom, ref: Ref, where: ReleaseSet) -> Iterat
         here = epoch.releases & left
         if here:
             left -= here
-            yield here, epoch.symbol.signature
+            yield here, epoch.symbol
 
 
 def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet, use: CallUse) -> Value:
@@ -422,8 +452,9 @@ def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet, use: CallUse) -
         return Value(((reach, LibInstance(ref, exact=True, made_of=tuple(sorted(made_of)))),))
     found: list[Alternative] = []
     left = reach
-    for here, signature in signatures_of(run, callee, ref, reach):
+    for here, symbol in callables_of(run, callee, ref, reach):
         left -= here
+        signature = symbol.signature
         if signature is not None and signature.returns_ref is not None:
             found.append((here, LibInstance(signature.returns_ref)))
         else:

@@ -56,7 +56,7 @@ def use_patch(
         )
     if requires and now and not owner.qualname:
         has_module = run.history.has_module(owner.module)
-        missing(run, "AttributeError", (where & has_module) - run.history.attribute(owner.module, name))
+        missing(run, "AttributeError", (where & has_module) - run.history.importable(owner.module, name))
 
 
 def put_in_place(run: Run, atom: Atom, name: str, value: Value) -> None:

@@ -143,6 +143,7 @@ class NameUse(Use):
     """An attribute read: of a module (`owner.qualname` empty), of a class, or of an instance of a class.
 
     For an instance, `exact` says that it is of this very class; else of this class or any that descends from it.
+    Of a module, `found` is where it has the name, or may have it, with what the code base has imported.
     """
 
     raised: ClassVar[str] = "AttributeError"
@@ -151,6 +152,7 @@ class NameUse(Use):
     name: str
     instance: bool = False
     exact: bool = False
+    found: ReleaseSet = EMPTY
 
 
 @dataclass(frozen=True, slots=True)

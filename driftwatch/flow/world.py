@@ -9,6 +9,7 @@ from driftwatch.flow.dependencies import Dependencies
 from driftwatch.flow.entries import Entries
 from driftwatch.flow.files import Files
 from driftwatch.flow.identities import Identities
+from driftwatch.flow.loading import Loading
 from driftwatch.flow.modules import Modules
 from driftwatch.flow.recorder import Recorder
 from driftwatch.flow.run import Frame
@@ -33,4 +34,5 @@ class World:
         self.dependencies = Dependencies()
         self.no_frame = Frame(ModuleCode("", ""), Tree("", 0, cst.Module([])))
         self.modules = Modules(self, files)
+        self.loading = Loading(history, files)
         self.entries = Entries(self, self.modules)

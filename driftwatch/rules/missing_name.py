@@ -23,9 +23,13 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
         module, name = use.owner.module, use.name
     else:
         return
-    if not in_scope(history, module) or is_module_only(history, module, name):
+    if not in_scope(history, module):
         return
-    present = history.attribute(module, name)
+    if isinstance(use, NameUse):
+        yield from _not_loaded(use, context)
+    if is_module_only(history, module, name):
+        return
+    present = history.importable(module, name)
     if not present and private(module, name):
         return
     missing = (use.releases & history.has_module(module)) - present - may_have_more(history, module)
@@ -62,8 +66,24 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
     )
 
 
+def _not_loaded(use: NameUse, context: Context) -> Iterator[Verdict]:
+    """A submodule that is there, but that nothing has imported when it is looked for in its package."""
+    history, module, name = context.history, use.owner.module, use.name
+    apart = history.importable(module, name) - history.attribute(module, name) - may_have_more(history, module)
+    missing = (use.releases & apart) - use.found
+    if missing:
+        below = f"{module}.{name}"
+        yield _HEADING.verdict(
+            use,
+            below,
+            missing,
+            f"importing `{module}` does not load its submodule `{name}` in {RELEASES}",
+            f"`import {below}` loads it",
+        )
+
+
 def _hint(history: History, module: str, name: str) -> str:
-    present = history.attribute(module, name)
+    present = history.importable(module, name)
     if not present:
         return f"no known release has it{did_you_mean(name, known_names(history, module))}"
     return f"{needs(history, present)}; or look for it first, with `hasattr` or `except ImportError`"

@@ -41,6 +41,7 @@ def either(first: Symbol, second: Symbol) -> Symbol:
         deprecated=first.deprecated if second.deprecated is not None else None,
         requires=tuple(sorted(set(first.requires) & set(second.requires))),
         open=first.open or second.open,
+        shows=first.shows or second.shows,
     )
 
 

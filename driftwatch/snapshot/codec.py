@@ -72,6 +72,9 @@ def alias_of(symbol: Symbol, old: Ref, new: Ref, requires: Sequence[str] | None 
         symbol.requires if requires is None else tuple(requires),
         symbol.open,
         symbol.variants,
+        symbol.imports,
+        symbol.demands,
+        symbol.shows,
     )
 
 
@@ -133,8 +136,14 @@ def encode_symbol(symbol: Symbol) -> Entry:
             entry["removal"] = symbol.deprecated.removal
     if symbol.requires:
         entry["requires"] = list(symbol.requires)
+    if symbol.shows is not None:
+        entry["shows"] = _encode_signature(symbol.shows)
     if symbol.open:
         entry["open"] = True
+    if symbol.imports:
+        entry["imports"] = list(symbol.imports)
+    if symbol.demands:
+        entry["demands"] = list(symbol.demands)
     return entry
 
 
@@ -142,6 +151,7 @@ _KEYS = frozenset(
     {
         *("name", "kind", "binding", "abstract", "bases", "value", "annotation", "definition", "requires", "open"),
         *("parameters", "returns", "instance_of", "extra_keywords", "variants"),
+        *("imports", "demands", "shows"),
         *("deprecated", "removal"),
         *("is", "since", "until"),
     }
@@ -168,6 +178,9 @@ def decode(entry: Entry) -> Symbol:
         requires=_texts(entry.get("requires", ())),
         open=entry.get("open", False) is True,
         variants=tuple(map(_decode_signature, entry.get("variants", ()))),
+        imports=_texts(entry.get("imports", ())),
+        demands=_texts(entry.get("demands", ())),
+        shows=_decode_signature(entry["shows"]) if "shows" in entry else None,
     )
 
 

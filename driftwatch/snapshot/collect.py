@@ -50,11 +50,14 @@ class _Collecting:
 
     def _module(self, facts: ModuleFacts) -> None:
         ref = Ref(facts.name, "")
+        imports, demands = self._library.loaded_by(facts)
         self._symbols[ref] = Symbol(
             ref,
             SymbolKind.MODULE,
             requires=self._descriptions.module_requires(facts.name),
             open=self._library.is_open(facts),
+            imports=tuple(sorted(imports)),
+            demands=tuple(sorted(demands)),
         )
         for name in self._library.names(facts):
             bound = facts.bound.get(name)

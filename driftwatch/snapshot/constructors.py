@@ -36,6 +36,10 @@ WITHOUT_CONSTRUCTOR = frozenset(
     {"object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol"}
 )
 ORDINARY_METACLASSES = frozenset({"abc.ABCMeta", "type", "enum.EnumMeta", "enum.EnumType"})
+DEPRECATED = frozenset({"warnings.deprecated", "typing_extensions.deprecated"})
+ANYTHING = Signature(
+    (Parameter("args", ParameterKind.VAR_POSITIONAL), Parameter("kwargs", ParameterKind.VAR_KEYWORD)),
+)
 _EITHER = ParameterKind.POSITIONAL_OR_KEYWORD
 _UNKNOWN: tuple[Signature | None, ...] = (None,)
 
@@ -104,6 +108,23 @@ def constructor(library: Library, owner: Definition) -> tuple[Signature | None, 
         else:
             return _UNKNOWN
     return (*possible, Signature())
+
+
+def hidden_constructor(library: Library, owner: Definition) -> bool:
+    """Whether `inspect.signature` shows the ``__new__`` that Python's own ``@deprecated`` puts into a class.
+
+    It takes anything and hands it on; where the class has a ``__new__`` of its own, it looks like that one.
+    """
+    hidden = False
+    for found in library.lineage(owner) if not is_enumeration(library, owner) else ():
+        facts = _class(found) if isinstance(found, Definition) else None
+        if facts is not None:
+            if "__new__" in facts.body:
+                return False
+            hidden = hidden or any(d.path in DEPRECATED for d in facts.decorators)
+            if not hidden and ("__init__" in facts.body or is_dataclass(facts.decorators) is not None):
+                return False
+    return hidden
 
 
 def _branches(library: Library, found: Definition) -> Iterator[Definition]:

@@ -228,6 +228,7 @@ class Descriptions:
             deprecated=decorators.deprecation_of((self._spelled_out(d) for d in facts.decorators), warns),
             requires=requires,
             open=facts.dynamic or strange or delegated is None,
+            shows=constructors.ANYTHING if constructors.hidden_constructor(self._library, found) else None,
         )
         for name in facts.body:
             yield from self._member(found, facts, name)

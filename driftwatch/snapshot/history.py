@@ -12,6 +12,7 @@ from functools import cached_property
 
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.snapshot.lineage import linearized
+from driftwatch.snapshot.loading import loaded_with
 from driftwatch.snapshot.model import Ref, Snapshot, Symbol, SymbolKind
 from driftwatch.snapshot.standard_bases import standard_members
 
@@ -62,6 +63,23 @@ class History:
         return {}
 
     @cached_property
+    def _loads(self) -> dict[str, dict[str, ReleaseSet]]:
+        return {}
+
+    @cached_property
+    def _demanded(self) -> dict[str, ReleaseSet]:
+        found: dict[str, ReleaseSet] = {}
+        for module in self.modules():
+            for epoch in self.of(Ref(module, "")):
+                for demanded in epoch.symbol.demands:
+                    for other, releases in loaded_with(demanded, self.module, self._imports).items():
+                        found[other] = found.get(other, EMPTY) | (releases & epoch.releases)
+        return found
+
+    def _imports(self, module: str) -> Iterator[tuple[ReleaseSet, tuple[str, ...]]]:
+        return ((epoch.releases, epoch.symbol.imports) for epoch in self.of(Ref(module, "")))
+
+    @cached_property
     def _presence(self) -> dict[Ref, ReleaseSet]:
         return {}
 
@@ -96,7 +114,7 @@ class History:
         """The releases in which this module of the library can be imported."""
         return self.present(Ref(module, ""))
 
-    def attribute(self, module: str, name: str) -> ReleaseSet:
+    def importable(self, module: str, name: str) -> ReleaseSet:
         """The releases in which ``from module import name`` works: an attribute of it, or a submodule.
 
         A module whose symbol is open may have the name in other releases as well.
@@ -105,6 +123,26 @@ class History:
             # Every module has those that Python gives it; of its own ones nobody keeps a record.
             return self.has_module(module)
         return self.present(Ref(module, name)) | self.has_module(f"{module}.{name}")
+
+    def attribute(self, module: str, name: str) -> ReleaseSet:
+        """The releases in which a module that has just been imported has an attribute, open modules as above.
+
+        A submodule is one where something that is loaded with its package imports it.
+        """
+        below = self.has_module(f"{module}.{name}")
+        bound = self.loads(module, f"{module}.{name}") if below else EMPTY
+        return self.importable(module, name) - (below - bound - self.present(Ref(module, name)))
+
+    def loads(self, module: str, other: str) -> ReleaseSet:
+        """The releases in which importing a module of the library loads another one as well."""
+        known = self._loads.get(module)
+        if known is None:
+            known = self._loads[module] = loaded_with(module, self.module, self._imports)
+        return known.get(other, EMPTY)
+
+    def may_load(self, module: str) -> ReleaseSet:
+        """The releases in which some code of the library loads a module later, or perhaps."""
+        return self._demanded.get(module, EMPTY)
 
     # -- classes -------------------------------------------------------------------------------------------------
 

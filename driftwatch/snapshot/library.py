@@ -292,6 +292,34 @@ class Library:
         order = linearized(str(owner.ref), bases)
         return tuple(definitions[key] if key in definitions else others[key] for key in order)
 
+    # -- loading -------------------------------------------------------------------------------------------------
+
+    def loaded_by(self, facts: ModuleFacts) -> tuple[set[str], set[str]]:
+        """The modules below the root that are loaded with a module, and those that it loads later or perhaps.
+
+        What is imported under a ``try`` is loaded with it, unless an optional package may be missing.
+        """
+        certain, perhaps = list(facts.imports), list(facts.demands)
+        for path, together in facts.tries:
+            optional = any(self.packages_of(each) - self.packages(self.root) for each in together)
+            (perhaps if optional else certain).append(path)
+        loaded = {module for path in certain for module in self._on_the_way(path)} - {facts.name}
+        return loaded, {module for path in perhaps for module in self._on_the_way(path)} - loaded - {facts.name}
+
+    def _on_the_way(self, path: str) -> Iterator[str]:
+        """The modules below the root that importing a dotted path loads."""
+        parts = path.split(".")
+        for cut in range(self.root.count(".") + 2, len(parts) + 1):
+            module = ".".join(parts[:cut])
+            if not self._below_root(module) or not self.exists(module):
+                return
+            if cut == len(parts) and self.attribute(module.rpartition(".")[0], parts[-1]) != ModuleFound(module):
+                return  # ``from package import name`` asks the package first
+            yield module
+
+    def _below_root(self, path: str) -> bool:
+        return path.startswith(self.root + ".")
+
     # -- optional packages ---------------------------------------------------------------------------------------
 
     def packages(self, module: str) -> frozenset[str]:
@@ -310,7 +338,7 @@ class Library:
         if not self.owns(path):
             top = path.partition(".")[0]
             return frozenset() if top in STANDARD_LIBRARY or not top else frozenset({top})
-        if path != self.root and not path.startswith(self.root + "."):
+        if path != self.root and not self._below_root(path):
             return frozenset()
         found: frozenset[str] = frozenset()
         parts = path.split(".")

@@ -104,6 +104,7 @@ class Symbol:
     """One public name of one release.
 
     A class's `signature` is its constructor's; None there means that any arguments may be taken (a foreign base).
+    `shows` is what `inspect.signature` says of it, where that is not what a call takes (a mark on the class hides it).
     `variants` are the signatures it may have when it has one of several (branches of its module define it differently);
     `signature` is None then.
     `definition` is where a re-exported object is really defined (None: here).
@@ -111,6 +112,8 @@ class Symbol:
     `value` is source text of a constant. `bases` are references as text: ``module:qualname`` for the library's own
     classes, a dotted name for foreign ones. `requires` names the optional packages without which the name is absent.
     `open` says that a module or class has further names that cannot be listed (a ``__getattr__`` that delegates).
+    A module's `imports` are the modules of the library that are loaded with it, and so become attributes of the
+    packages they lie in; `demands` are those that it loads later, or perhaps: in a function, under a condition.
     """
 
     ref: Ref
@@ -126,6 +129,14 @@ class Symbol:
     requires: tuple[str, ...] = ()
     open: bool = False
     variants: tuple[Signature, ...] = ()
+    imports: tuple[str, ...] = ()
+    demands: tuple[str, ...] = ()
+    shows: Signature | None = None
+
+    @property
+    def shown(self) -> Signature | None:
+        """What `inspect.signature` says of it; None when that is not known."""
+        return self.shows or self.signature
 
     @property
     def possible(self) -> tuple[Signature | None, ...]:

@@ -173,6 +173,10 @@ class _ModuleReading:
             lazy=self._lazy(lazy, bound, exported or ()) if lazy.there else {},
             open=lazy.open or scope.binds_freely(self._tree.body),
             imports=tuple(dict.fromkeys(self._required_imports())),
+            tries=tuple(dict.fromkeys(self._tried_imports())),
+            demands=tuple(
+                dict.fromkeys(path for s in scope.imports_on_demand(self._tree.body) for path in self._paths(s))
+            ),
         )
 
     def _lazy(
@@ -266,6 +270,12 @@ class _ModuleReading:
         for statement, condition in scope.running(self._tree.body):
             if isinstance(statement, ast.Import | ast.ImportFrom) and condition.always:
                 yield from self._paths(statement)
+
+    def _tried_imports(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        for statement, condition in scope.running(self._tree.body):
+            if isinstance(statement, ast.Import | ast.ImportFrom) and condition.ordinary and condition.guards:
+                needs = self._needs(condition.guards)
+                yield from ((path, needs) for path in self._paths(statement))
 
     def _exported(self) -> tuple[str, ...] | None:
         exports = self._module.exports

@@ -26,7 +26,12 @@ class Condition:
 
     @property
     def always(self) -> bool:
-        return not (self.guards or self.branches or self.fallback)
+        return self.ordinary and not self.guards
+
+    @property
+    def ordinary(self) -> bool:
+        """Whether it is met where everything optional is there."""
+        return not (self.branches or self.fallback)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,16 @@ def imports_for_type_checkers(body: Sequence[ast.stmt]) -> Iterator[ast.ImportFr
     for statement in body:
         if isinstance(statement, ast.If) and decided(statement.test) is False:
             yield from (inner for inner in statement.body if isinstance(inner, ast.ImportFrom))
+
+
+def imports_on_demand(body: Sequence[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports that run later, or perhaps: in functions, on a branch, in a handler."""
+    for statement, condition in running(body):
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            if not condition.ordinary:
+                yield statement
+        elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield from (inner for inner in ast.walk(statement) if isinstance(inner, ast.Import | ast.ImportFrom))
 
 
 def binds_freely(body: Sequence[ast.stmt]) -> bool:

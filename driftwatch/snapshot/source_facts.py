@@ -128,7 +128,8 @@ class ModuleFacts:
     """One file. `stars` are the modules it imports everything from; `exported` is its ``__all__`` where it is literal.
 
     `lazy` are the names its ``__getattr__`` answers, each with the places to look, best first. `open` says that it
-    answers names that cannot be listed. `imports` are the dotted paths it cannot be imported without.
+    answers names that cannot be listed. `imports` are the dotted paths it cannot be imported without, `tries` those it
+    goes on without, each with all the imports of the same ``try``, and `demands` those it imports later or perhaps.
     """
 
     name: str
@@ -139,3 +140,5 @@ class ModuleFacts:
     lazy: Mapping[str, tuple[LazyTarget, ...]] = field(default_factory=dict)
     open: bool = False
     imports: tuple[str, ...] = ()
+    tries: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    demands: tuple[str, ...] = ()

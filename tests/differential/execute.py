@@ -28,7 +28,10 @@ AFTER = 12
 
 
 class Stub:
-    """The modules of one release, imported once and put back as they were for each program."""
+    """The modules of one release, made once; each program that imports one finds it as it was.
+
+    As in a real package, a submodule is an attribute of its package once anything has imported it.
+    """
 
     def __init__(self, top: str, folder: str) -> None:
         self.top = top
@@ -43,15 +46,37 @@ class Stub:
             for name in sorted(self._names()):
                 importlib.import_module(name)
             self.modules = {n: m for n, m in sys.modules.items() if n.partition(".")[0] == self.top}
-            self.contents = {name: dict(vars(module)) for name, module in self.modules.items()}
-        sys.modules.update(self.modules)
-        for name, module in self.modules.items():
-            if vars(module) != self.contents[name]:
-                vars(module).clear()
-                vars(module).update(self.contents[name])
+            self.contents = {name: dict(self._own(module)) for name, module in self.modules.items()}
+            leave(self.top)
+        sys.modules.update((n, m) for n, m in self.modules.items() if n.rpartition(".")[2].startswith("_stub"))
+        sys.meta_path.insert(0, self)  # type: ignore[arg-type]
 
     def exit(self) -> None:
+        sys.meta_path.remove(self)  # type: ignore[arg-type]
         sys.path.remove(self.folder)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name not in self.modules:
+            return None
+        return ModuleSpec(name, self, is_package=hasattr(self.modules[name], "__path__"))  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        return self.modules[spec.name]
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        own = self.contents[module.__name__]
+        vars(module).clear()
+        vars(module).update(own)
+        for name in own.get("_loads", ()):
+            importlib.import_module(name)
+        # An object hides the submodule of its name.
+        vars(module).update(own)
+
+    @staticmethod
+    def _own(module: types.ModuleType) -> Iterator[tuple[str, Any]]:
+        for name, value in vars(module).items():
+            if not isinstance(value, types.ModuleType) or value.__name__ != f"{module.__name__}.{name}":
+                yield name, value
 
     def _names(self) -> Iterator[str]:
         root = Path(self.folder)

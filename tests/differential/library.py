@@ -17,6 +17,7 @@ KINDS = {
 
 RELEASES: Mapping[str, Mapping[str, str]] = {
     "0.1.0": {
+        "apart.lone": "(a)",
         "fuse": "(x, workspace, output=None)",
         "create": "(world_size, rank) -> Workspace",
         "legacy": "(x)",
@@ -26,6 +27,7 @@ RELEASES: Mapping[str, Mapping[str, str]] = {
         "Ring.fits": "(tokens, hidden, oneshot=None)",
     },
     "0.2.0": {
+        "apart.lone": "(a)",
         "fuse": "(x, workspace, output=None, *, early=True)",
         "create": "(world_size, rank, group=None) -> Workspace",
         "legacy": "(x)",
@@ -38,6 +40,7 @@ RELEASES: Mapping[str, Mapping[str, str]] = {
         "Plan": "(group)",
     },
     "0.2.0.post1": {
+        "apart.lone": "(a, b=None)",
         "fuse": "(x, workspace, early=True, output=None, bias=0.0)",
         "create": "(world_size, rank, group=None) -> Workspace",
         "gather": "(x, axis, out=None)",
@@ -51,6 +54,7 @@ RELEASES: Mapping[str, Mapping[str, str]] = {
         "Plan": "(group, size=1)",
     },
     "0.10.0": {
+        "apart.lone": "(a, b=None)",
         "fuse": "(x, workspace, early=True, output=None, bias=0.0)",
         "create": "(world_size, rank, **options) -> Workspace",
         "gather": "(*xs, axis)",
@@ -64,6 +68,8 @@ RELEASES: Mapping[str, Mapping[str, str]] = {
     },
 }
 ABSTRACT = {"0.1.0": ("rank", "size"), "0.2.0": ("rank", "size", "split"), "0.2.0.post1": ("size",), "0.10.0": ()}
+LOADS_ALL = ("0.2.0.post1", "0.10.0")
+"""Where importing the package loads all its submodules; elsewhere `apart` is loaded by an import of its own."""
 MEMBERS = {"0.1.0": ("A",), "0.2.0": ("A", "B"), "0.2.0.post1": ("A", "B"), "0.10.0": ("B", "C")}
 
 
@@ -72,12 +78,15 @@ def snapshots() -> list[Snapshot]:
 
 
 def _snapshot(release: str, names: Mapping[str, str]) -> Snapshot:
-    symbols = [Symbol(Ref(module, ""), SymbolKind.MODULE) for module in ("lib.comm", "lib.comm.base")]
-    if any(name.startswith("extra.") for name in names):
-        symbols.append(Symbol(Ref("lib.comm.extra", ""), SymbolKind.MODULE))
+    modules = sorted({"base", *(name.partition(".")[0] for name in names if name[0].islower() and "." in name)})
+    loaded = tuple(f"lib.comm.{module}" for module in modules if module != "apart" or release in LOADS_ALL)
+    symbols = [Symbol(Ref("lib.comm", ""), SymbolKind.MODULE, imports=loaded)]
+    symbols += [Symbol(Ref(f"lib.comm.{module}", ""), SymbolKind.MODULE) for module in modules]
     for name, text in names.items():
-        module, qualname = ("lib.comm.extra", name[6:]) if name.startswith("extra.") else ("lib.comm", name)
-        ref = Ref(module, qualname)
+        below, dot, qualname = name.partition(".")
+        inside = dot and below in modules
+        ref = Ref(f"lib.comm.{below}", qualname) if inside else Ref("lib.comm", name)
+        qualname = ref.qualname
         if qualname[0].isupper() and "." not in qualname:
             base = "lib.comm:Workspace" if text.startswith("(Workspace)") else None
             signature = _signature(text.removeprefix("(Workspace)"))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from driftwatch.snapshot.history import merge
 from driftwatch.snapshot.lineage import linearized
 from driftwatch.snapshot.model import Binding, Ref, Signature, Snapshot, Symbol, SymbolKind
 from driftwatch.snapshot.standard_bases import standard_members
@@ -41,7 +42,24 @@ def compare(snapshot: Snapshot, live: Live) -> Parity:
             continue
         parity.agreed["modules"] += 1
         parity.differences.extend(_module(snapshot, module, seen["names"], parity))
+    root = next(iter(live))
+    if "names" in live[root]:
+        # Only the first module that is imported shows what its import loads.
+        parity.differences.extend(_submodules(snapshot, root, live[root]["names"], parity))
     return parity
+
+
+def _submodules(snapshot: Snapshot, root: str, names: Live, parity: Parity) -> Iterator[str]:
+    history = merge("", root, [snapshot])
+    for ref, symbol in snapshot.symbols.items():
+        package, _, name = ref.module.rpartition(".")
+        if ref.qualname or package != root or Ref(root, name) in snapshot.symbols:
+            continue
+        live = names.get(name, {}).get("kind") == "module"
+        if live == bool(history.attribute(root, name)):
+            parity.agreed["submodules loaded" if live else "submodules not loaded"] += 1
+        elif live or not symbol.requires:
+            yield f"{ref}: {'' if live else 'not '}loaded live, {'not ' if live else ''}in the snapshot"
 
 
 def _module(snapshot: Snapshot, module: str, names: Live, parity: Parity) -> Iterator[str]:
@@ -84,7 +102,9 @@ def _symbol(snapshot: Snapshot, symbol: Symbol, seen: Live, parity: Parity) -> I
         if "enum" in seen:
             # Python shows what makes a new enumeration; one that has members only looks a value up.
             shown = [["value", "positional or keyword", False]]
-        yield from _signature(symbol.ref, symbol.signature, shown, parity)
+        yield from _signature(symbol.ref, symbol.shown, shown, parity)
+        if "takes" in seen:
+            yield from _signature(symbol.ref, symbol.signature, seen["takes"], parity)
     if symbol.kind is SymbolKind.CLASS and "members" in seen:
         yield from _class(snapshot, symbol, seen, parity)
     if symbol.kind is SymbolKind.ATTRIBUTE and symbol.value is not None and seen.get("value") is not None:

@@ -50,10 +50,7 @@ def describe_class(cls, top):
     module = getattr(cls, "__module__", "") or ""
     if module.partition(".")[0] != top:
         return {"kind": "class", "module": module}
-    if hasattr(cls, "__deprecated__"):
-        # The mark replaces the constructor by one that takes anything and hands it on.
-        own = parameters(cls.__init__, skip=1) if "__init__" in vars(cls) else None
-    elif getattr(cls, "_is_protocol", False):
+    if getattr(cls, "_is_protocol", False):
         own = None  # cannot be called at all; what Python shows is a placeholder
     else:
         own = parameters(cls)
@@ -62,6 +59,9 @@ def describe_class(cls, top):
         if base.__module__.partition(".")[0] == top:
             members.update((name, describe_member(cls, name, value)) for name, value in vars(base).items())
     found = {"kind": "class", "module": module, "qualname": cls.__qualname__, "parameters": own, "members": members}
+    if hasattr(cls, "__deprecated__"):
+        # The mark replaces the constructor by one that takes anything and hands it on.
+        found["takes"] = parameters(cls.__init__, skip=1) if "__init__" in vars(cls) else None
     if issubclass(cls, enum.Enum):
         found["enum"] = {name: plain(member.value) for name, member in cls.__members__.items()}
     found["abstract"] = sorted(getattr(cls, "__abstractmethods__", ()))

@@ -59,8 +59,16 @@ def asked(snapshot: Snapshot) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("version", "modules", "signatures"),
-    [("0.7.4", 55, 1500), ("0.6.12", 20, 600), ("0.6.3", 14, 500), ("0.4.1", 11, 280)],
+    ("version", "modules", "signatures", "loaded"),
+    [
+        ("0.7.4", 55, 1500, 26),
+        ("0.7.2", 40, 1200, 24),
+        ("0.6.12", 20, 600, 12),
+        ("0.6.3", 14, 500, 10),
+        ("0.6.0", 13, 400, 10),
+        ("0.5.3", 11, 280, 5),
+        ("0.4.1", 11, 280, 5),
+    ],
 )
 def test_the_snapshot_is_what_a_live_import_shows(
     history: History,
@@ -70,6 +78,7 @@ def test_the_snapshot_is_what_a_live_import_shows(
     version: str,
     modules: int,
     signatures: int,
+    loaded: int,
 ) -> None:
     snapshot = store.snapshot_of(history, version)
     output = tmp_path / "live.json"
@@ -86,4 +95,5 @@ def test_the_snapshot_is_what_a_live_import_shows(
     assert not parity.differences, "\n".join(parity.differences)
     assert parity.agreed["modules"] >= modules, parity.unimportable
     assert parity.agreed["signatures"] >= signatures
+    assert parity.agreed["submodules loaded"] == loaded
     assert "flashinfer.comm" not in parity.unimportable

@@ -81,9 +81,12 @@ class _Writer:
         return sorted(every)
 
     def _module(self, module: str, names: list[str]) -> None:
-        inside = [m.rpartition(".")[2] for m in self.modules if m.rpartition(".")[0] == module]
+        loads = [other for other in self.modules if other.rpartition(".")[0] == module]
+        if module in self.modules:
+            symbol = self.snapshot.symbols.get(Ref(module, ""))
+            loads = [other for other in (symbol.imports if symbol is not None else ()) if other in self.modules]
         # The parts first, as the real package does: an object hides the submodule of its name.
-        lines = [f"from {module} import {part}" for part in inside if module in self.modules]
+        lines = [f"_loads = {loads!r}", "for _name in _loads:", "    __import__(_name)"]
         lines += [f"from {self.top} import _stub_api", *names]
         if module == self.top:
             lines.append(f"__version__ = {self.snapshot.release!r}")

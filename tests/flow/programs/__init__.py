@@ -16,10 +16,11 @@ from tests.flow.programs.outcomes import OUTCOMES
 from tests.flow.programs.probes import PROBES
 from tests.flow.programs.reach import REACH
 from tests.flow.programs.skips import SKIPS
+from tests.flow.programs.submodules import SUBMODULES
 from tests.flow.programs.taint import TAINT
 from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT, *PROBES,
-    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS,
+    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *SUBMODULES,
 )  # fmt: skip

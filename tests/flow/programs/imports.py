@@ -443,6 +443,8 @@ IMPORTS = (
         """
         import sys
 
+        import lib.comm
+
 
         def run():
             return sys.modules["lib"].comm.create(1, 2, group=3)  #! DW101 group 0.1.0 raises
