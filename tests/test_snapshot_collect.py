@@ -11,6 +11,7 @@ import pytest
 
 from driftwatch.errors import SnapshotError
 from driftwatch.snapshot.collect import collect
+from driftwatch.snapshot.history import merge
 from driftwatch.snapshot.model import Binding, ParameterKind, Ref, Snapshot, Symbol, SymbolKind
 from driftwatch.snapshot.reader import Reader
 from driftwatch.snapshot.tree import FolderTree
@@ -258,6 +259,62 @@ class TestClasses:
         assert symbol(kiln, "kiln:Clay.soak").definition == Ref("kiln.clay", "Clay.soak")
         assert symbol(kiln, "kiln:Clay.soften").definition == Ref("kiln.clay", "Clay.soak")
         assert symbol(kiln, "kiln.clay:Clay.knead_well").definition == Ref("kiln.clay", "Base.knead")
+
+
+LOADING = {
+    "__init__": (
+        "from .a import f\nfrom . import b\nimport contextlib\n"
+        "try:\n    import stone\n    from .c import g\nexcept ImportError:\n    pass\n"
+        "with contextlib.suppress(ImportError):\n    from .e import x\ndef later():\n    from . import d\n"
+    ),
+    "a": "from .deep import f\nf = f\n",
+    "b": "import os\nif os.name == 'nt':\n    from .wide import y\n",
+    "c": "g = 1\n",
+    "d": "",
+    "e": "x = 1\n",
+    "deep": "def f(): ...\n",
+    "wide": "y = 1\n",
+    "alone": "from .apart import z\n",
+    "apart": "z = 1\n",
+}
+
+
+class TestLoading:
+    def test_a_module_says_what_it_loads_and_what_it_may(self, tmp_path: Path) -> None:
+        root = symbol(collected(tmp_path, **LOADING), "pkg")
+        assert root.imports == ("pkg.a", "pkg.b", "pkg.e")
+        assert root.demands == ("pkg.c", "pkg.d")
+
+    def test_submodules_that_are_loaded_are_attributes(self, tmp_path: Path) -> None:
+        history = merge("pkg", "pkg", [collected(tmp_path, **LOADING)])
+        names = sorted(LOADING.keys() - {"__init__"})
+        assert [n for n in names if history.attribute("pkg", n)] == ["a", "b", "deep", "e"]
+        assert [n for n in names if history.may_load(f"pkg.{n}") - history.attribute("pkg", n)] == ["c", "d", "wide"]
+        assert all(history.importable("pkg", n) for n in names)
+        assert history.loads("pkg.alone", "pkg.apart")
+        assert history.loads("pkg.alone", "pkg.deep")
+
+    def test_a_name_that_hides_its_submodule_is_asked_first(self, tmp_path: Path) -> None:
+        files = {"__init__": "from .f import f\n", "f": "def f(): ...\n", "user": "from . import f\n"}
+        found = collected(tmp_path, **files)
+        assert symbol(found, "pkg").imports == ("pkg.f",)
+        assert symbol(found, "pkg.user").imports == ()
+
+
+class TestShown:
+    def test_what_a_deprecated_class_shows_is_not_what_it_takes(self, tmp_path: Path) -> None:
+        source = (
+            "from warnings import deprecated\n@deprecated('old')\nclass A:\n    def __init__(self, a): ...\n"
+            "class Own(A):\n    def __init__(self, b): ...\nclass Same(A): ...\n"
+            "@deprecated('old')\nclass Made:\n    def __new__(cls, a): ...\n"
+        )
+        found = collected(tmp_path, __init__=source)
+        shown = {name: symbol(found, f"pkg:{name}").shows for name in ("A", "Own", "Same", "Made")}
+        assert {name for name, signature in shown.items() if signature is not None} == {"A", "Same"}
+        assert parameters(found, "pkg:A") == parameters(found, "pkg:Same") == ["a"]
+        shows = shown["A"]
+        assert shows is not None
+        assert [p.kind for p in shows.parameters] == [ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD]
 
 
 class TestConditions:

@@ -86,7 +86,8 @@ def test_a_subclass_of_the_definition_is_one_of_the_alias() -> None:
 def test_names_of_a_module() -> None:
     inner = Symbol(Ref("m.sub", ""), SymbolKind.MODULE)
     made = history({"1": [], "2": [inner], "3": [inner, cls("sub")], "4": [cls("sub")]})
-    assert made.timeline.versions_of(made.attribute("m", "sub")) == ("2", "3", "4")
+    assert made.timeline.versions_of(made.importable("m", "sub")) == ("2", "3", "4")
+    assert made.timeline.versions_of(made.attribute("m", "sub")) == ("3", "4")
     assert made.timeline.versions_of(made.has_module("m.sub")) == ("2", "3")
     assert made.attribute("m", "other") == EMPTY
     assert made.attribute("m", "__name__") == made.timeline.all
