@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import libcst as cst
 
+from driftwatch.flow.escape import lose
 from driftwatch.flow.handed import hand_over
 from driftwatch.flow.run import Run, escape
-from driftwatch.flow.state import Arguments, Entry, ListContent, PartialContent
+from driftwatch.flow.sinks import only_says
+from driftwatch.flow.state import Arguments, Entry, ListContent
 from driftwatch.flow.values import (
     TAINTED,
     UNKNOWN,
@@ -61,22 +63,23 @@ def _interesting(run: Run, atom: Atom) -> bool:
     return False
 
 
+PASSED_ON = "passed to a function that cannot be followed"
+
+
 def unknown_call(
     run: Run, arguments: Arguments, node: cst.CSTNode, callee: Atom | None = None, *, reads_only: bool = False
 ) -> Value:
-    """A call of something of which nothing is known; what it gives for something of the library may be a guard.
+    """A call of something of which nothing is known: what it is given gets out of sight.
 
-    `reads_only`: at least it leaves what it is given as it is.
+    What it gives for something of the library may be a guard. `reads_only`: it leaves what it is given as it is.
     """
     if not reads_only:
         hand_over(run, arguments, node)
     for value in arguments.values():
-        escape(value)
-        for _, atom in value.alternatives:
-            if isinstance(atom, LibObject) and not atom.is_class:
-                run.unresolved(node, f"`{atom.ref.dotted}` is passed to a function that cannot be followed")
-            if isinstance(atom, Partial):
-                _look_at_partial(run, atom, node)
+        if only_says(node):
+            escape(value)
+        else:
+            lose(run, value, node, PASSED_ON)
     run.may_raise()
     reach = run.state.reach
     return made_from(reach, *(_as_given(value) for value in arguments.values()), Value(((reach, callee or UNKNOWN),)))
@@ -86,16 +89,6 @@ def _as_given(value: Value) -> Value:
     """An argument, tainted where it is a module, class or function of the library: what it has may be looked at."""
     given = value.where(lambda atom: isinstance(atom, (LibModule, LibObject)))
     return join(value, Value(((given, TAINTED),))) if given else value
-
-
-def _look_at_partial(run: Run, atom: Partial, node: cst.CSTNode) -> None:
-    content = run.content(atom.key)
-    if isinstance(content, PartialContent):
-        for _, inner in content.func.alternatives:
-            if isinstance(inner, LibObject):
-                run.unresolved(
-                    node, f"a partial of `{inner.ref.dotted}` is passed to a function that cannot be followed"
-                )
 
 
 def argument(arguments: Arguments, index: int, name: str | None = None) -> Value | None:

@@ -9,6 +9,7 @@ from driftwatch.flow.attributes import write_attribute
 from driftwatch.flow.comprehensions import part_of, take_apart
 from driftwatch.flow.constants import pairwise
 from driftwatch.flow.containers import delete_item, merge_value, set_item, set_slice, spread_into
+from driftwatch.flow.escape import lose
 from driftwatch.flow.handed import fills
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.patches import put_in_place, use_patch
@@ -114,6 +115,9 @@ def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared
         else:
             use_patch(run, atom, name, where, target)
             put_in_place(run, atom, name, value.within(where))
+            if isinstance(atom, Unknown):
+                run.asks(atom.parameter)
+                lose(run, value.within(where), target, "kept in an attribute of an object that is not known")
     path = dotted_name(target)
     if path is not None and not declared and not owner.where(lambda a: isinstance(a, LibModule)):
         run.state.forget(path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import libcst as cst
 
 from driftwatch.flow import pure
@@ -10,7 +12,7 @@ from driftwatch.flow.code import ClassCode
 from driftwatch.flow.library import CONSTRUCTOR, class_member, instance_member, use_name
 from driftwatch.flow.run import Run, as_alternatives, escape
 from driftwatch.flow.shared import CONTENTS, keep_one, open_attribute, share_attribute
-from driftwatch.flow.state import NO_ARGUMENTS
+from driftwatch.flow.state import NO_ARGUMENTS, PartialContent
 from driftwatch.flow.survey import CHANGING_METHODS
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
@@ -33,6 +35,7 @@ from driftwatch.flow.values import (
     NamesOf,
     ParameterInfo,
     ParameterMap,
+    Partial,
     ProjectModule,
     Replacing,
     SignatureOf,
@@ -101,8 +104,8 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         if name == CONSTRUCTOR and isinstance(atom, LibObject):
             return [(where, LibMethod(atom.ref, name, exact=True, on_class=True))]
         return use_name(run, atom, name, where, node)
-    if isinstance(atom, (LibObject, LibMethod)):
-        return [(where, atom if name in ("__wrapped__", "__func__") else UNKNOWN)]
+    if isinstance(atom, (LibObject, LibMethod, Partial)):
+        return _of_callable(run, atom, name, where, node)
     if isinstance(atom, Instance):
         return _bound(where, instance_attribute(run, atom.code, name, where, node, atom) or _of_test(name, where))
     if isinstance(atom, Class):
@@ -173,6 +176,21 @@ def _of_argspec(parameters: ParameterMap, name: str) -> Atom:
         found = named("VAR_POSITIONAL" if name == "varargs" else "VAR_KEYWORD")
         return Const(found[0] if found else None)
     return UNKNOWN
+
+
+def _of_callable(
+    run: Run, atom: LibObject | LibMethod | Partial, name: str, where: ReleaseSet, node: cst.CSTNode
+) -> list[Alternative]:
+    if name == "__call__" or not isinstance(atom, Partial):
+        return [(where, atom if name in ("__wrapped__", "__func__", "__call__") else UNKNOWN)]
+    content = run.content(atom.key)
+    if not isinstance(content, PartialContent):
+        return [(where, UNKNOWN)]
+    if name == "func":
+        return as_alternatives(content.func, where)
+    if name == "args":
+        return as_alternatives(run.new_list(node, replace(content.positional, is_tuple=True)), where)
+    return as_alternatives(run.new_dict(node, content.keywords), where) if name == "keywords" else [(where, UNKNOWN)]
 
 
 def _of_parameter(atom: ParameterInfo, name: str) -> Atom:

@@ -112,6 +112,7 @@ def apply_value(run: Run, func: Value, arguments: Arguments, node: cst.CSTNode) 
     covered = func.defined()
     chosen, test = func.where(is_tainted), run.world.identities.test()
     rest = reach - covered
+    of_library = bool(func.where(_of_library))
     if rest:
         results.append(before.fork(rest))
     for where, atom in alternatives:
@@ -119,7 +120,12 @@ def apply_value(run: Run, func: Value, arguments: Arguments, node: cst.CSTNode) 
         if chosen:
             # Which of them is called a test decides that could not be followed.
             run.state.assume(test, not is_tainted(atom), chosen & where & _others(alternatives, atom))
-        value = join(value, apply(run, atom, arguments, node))
+        if of_library and isinstance(atom, Unknown):
+            # It is what some release has in the place of the others': what it is given stays with the library.
+            run.may_raise()
+            value = join(value, unknown(where))
+        else:
+            value = join(value, apply(run, atom, arguments, node))
         results.append(run.state)
     settle(run, results)
     return unknown_tainted(value.within(run.state.reach), depends_on_release(func))

@@ -17,6 +17,7 @@ from driftwatch.flow.comprehensions import dict_comprehension, list_comprehensio
 from driftwatch.flow.conditions import branch_value
 from driftwatch.flow.constants import pairwise, tuple_of
 from driftwatch.flow.containers import concatenate, merge_value, repeat, spread_into, subscript_of
+from driftwatch.flow.escape import lose
 from driftwatch.flow.functions import define_lambda, manages
 from driftwatch.flow.names import assign_name, look_up
 from driftwatch.flow.run import Run, as_alternatives, escape, lists_of, settle
@@ -295,9 +296,14 @@ def _yield(run: Run, node: cst.Yield) -> Value:
     if run.frame.function is not None and manages(run.frame.function):
         handlers = tuple(handler for attempt in run.frame.tries for handler in attempt.handlers)
         run.frame.yields.append((run.state.reach, Managed(value.within(run.state.reach), handlers)))
+    else:
+        lose(run, value, node, YIELDED)
     escape(value)
     run.may_raise()
     return unknown(run.state.reach)
+
+
+YIELDED = "given to whoever goes through the generator"
 
 
 def _argument(run: Run, node: cst.Arg) -> Value:

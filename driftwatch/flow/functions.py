@@ -12,6 +12,7 @@ from driftwatch.flow.annotations import annotated, default_of
 from driftwatch.flow.arguments import at_call, is_interesting, passes_constants, unknown_call
 from driftwatch.flow.children import children
 from driftwatch.flow.code import FunctionCode, Summary
+from driftwatch.flow.escape import has_library
 from driftwatch.flow.handed import hand_over, holds_mutable
 from driftwatch.flow.replaced import carried, enter_patches
 from driftwatch.flow.run import MAX_DEPTH, Frame, Run, escape
@@ -295,6 +296,9 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
     if summary.fills and holds_mutable(run, arguments):
         return True
     if summary.asks_constants and summary.uses_library and passes_constants(arguments):
+        return True
+    if any(has_library(run, value) for value in arguments.values()):
+        # What becomes of it is followed, or said to be lost.
         return True
     return summary.asks_parameters and is_interesting(run, arguments)
 

@@ -14,22 +14,17 @@ import libcst as cst
 
 from driftwatch.flow.run import Run
 from driftwatch.flow.shared import loosened
+from driftwatch.flow.sinks import only_says, says
 from driftwatch.flow.state import Arguments, Content, DictContent, ListContent, PartialContent
 from driftwatch.flow.survey import changed_by, walk
 from driftwatch.flow.values import Atom, DictRef, ListRef, Partial, Unknown, Value
 
 READS_ONLY = (
-    "builtins.", "logging.", "warnings.", "json.", "pprint.", "copy.", "operator.", "math.", "inspect.", "typing.",
+    "builtins.", "logging.", "warnings.", "json.", "pprint.", "copy.", "math.", "inspect.", "typing.",
 )  # fmt: skip
 """Beginnings of the import paths of functions that leave what they are given as it is."""
 
-_MAY_WRITE = frozenset({"builtins.exec", "builtins.eval", "builtins.setattr", "operator.setitem", "operator.delitem"})
-
-_LOGGING = frozenset(
-    {"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "debug_once", "info_once",
-     "warning_once"}
-)  # fmt: skip
-"""What the methods of a logger are called: they make text of what they are given."""
+_MAY_WRITE = frozenset({"builtins.exec", "builtins.eval", "builtins.setattr"})
 
 
 def only_reads(dotted: str) -> bool:
@@ -39,7 +34,7 @@ def only_reads(dotted: str) -> bool:
 
 def hand_over(run: Run, arguments: Arguments, node: cst.CSTNode) -> None:
     """A call of something that is not followed: it may change what is in the containers that it is given."""
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _LOGGING:
+    if only_says(node):
         return
     values = arguments.values()
     if any(isinstance(atom, Unknown) and atom.parameter for value in values for _, atom in value.alternatives):
@@ -122,7 +117,7 @@ def _is_one(node: ast.expr | None, names: set[str]) -> bool:
 def _kept_or_passed(node: ast.AST) -> list[ast.expr | None]:
     if isinstance(node, ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        harmless = name in (_LOGGING if isinstance(node.func, ast.Attribute) else _PLAIN_READERS)
+        harmless = says(name) if isinstance(node.func, ast.Attribute) else name in _PLAIN_READERS
         return [] if harmless else [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg)]
     if isinstance(node, (ast.Assign, ast.AnnAssign, ast.Return, ast.NamedExpr, ast.Yield)):
         return [node.value]

@@ -88,7 +88,7 @@ def _getattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             asks(run, atom)
         if not (isinstance(key, Const) and isinstance(key.value, str)):
             run.asks_constant(key)
-            of_library = here.where(lambda a: isinstance(a, LibModule))
+            of_library = here.where(_has_members)
             if of_library:
                 run.unresolved(node, "an attribute of the library is read by a name that is not known")
             found = join(found, tainted_within(unknown(where - of_library), of_library))
@@ -97,6 +97,10 @@ def _getattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         else:
             found = join(found, _with_default(run, here, key.value, default.within(where), where, node))
     return found
+
+
+def _has_members(atom: Atom) -> bool:
+    return isinstance(atom, (LibModule, LibInstance)) or (isinstance(atom, LibObject) and atom.is_class)
 
 
 def _with_default(run: Run, owner: Value, name: str, default: Value, where: ReleaseSet, node: cst.CSTNode) -> Value:

@@ -6,6 +6,7 @@ import libcst as cst
 
 from driftwatch.flow.children import walk
 from driftwatch.flow.conditions import answer_comparison, exact, split
+from driftwatch.flow.escape import lose
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run, settle
 from driftwatch.flow.state import State, join_states
@@ -61,6 +62,7 @@ def _match_pattern(
         found = _match_sequence(run, subject, pattern)
         if found is not None:
             return found
+    lose(run, subject, pattern, "taken apart by a pattern that is not followed")
     _bind_captures(run, pattern)
     return run.state.fork(), run.state.fork()
 

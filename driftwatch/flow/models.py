@@ -18,12 +18,14 @@ from driftwatch.flow.conditions import truth_of
 from driftwatch.flow.constants import as_constant, constants_of
 from driftwatch.flow.container_models import CONTAINERS
 from driftwatch.flow.containers import elements_of, quantify
+from driftwatch.flow.escape import NOT_SORTED_OUT, lose
 from driftwatch.flow.handed import only_reads
 from driftwatch.flow.import_calls import IMPORT_CALLS
 from driftwatch.flow.introspection import INTROSPECTION
 from driftwatch.flow.patches import PATCHES
 from driftwatch.flow.records import fields_of, is_record
 from driftwatch.flow.run import Run, as_alternatives
+from driftwatch.flow.sinks import only_looks
 from driftwatch.flow.skips import SKIPS
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.values import (
@@ -32,6 +34,7 @@ from driftwatch.flow.values import (
     Const,
     External,
     Instance,
+    LibInstance,
     ListRef,
     NamesOf,
     Opaque,
@@ -63,6 +66,9 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
         return _first(run, arguments, node)
     if dotted in DECORATOR_MAKERS:
         return unknown(run.state.reach)
+    if only_looks(dotted):
+        run.may_raise()
+        return unknown(run.state.reach)
     return unknown_call(run, arguments, node, reads_only=only_reads(dotted))
 
 
@@ -81,6 +87,8 @@ def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -
     for where, values, named in constants_of(run, arguments.positional, arguments.keywords):
         if values is None:
             found.extend(made_from(where, *arguments.values()).alternatives)
+            for value in arguments.values() if not only_looks(dotted) else ():
+                lose(run, value.within(where), node, NOT_SORTED_OUT)
             continue
         try:
             found.append((where, pure.call(dotted, values, named)))
@@ -151,6 +159,17 @@ def _asdict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return run.new_dict(node, DictContent(entries))
 
 
+def _replace(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``dataclasses.replace``: another instance of the same class of the library."""
+    value = argument(arguments, 0)
+    if value is None or not value.where(lambda atom: isinstance(atom, LibInstance)):
+        return unknown_call(run, arguments, node)
+    return value_of(
+        (where, atom if isinstance(atom, LibInstance) else UNKNOWN)
+        for where, atom in as_alternatives(value, run.state.reach)
+    )
+
+
 def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     func = argument(arguments, 0)
     source = argument(arguments, 1)
@@ -196,6 +215,10 @@ def _cast(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return unknown(run.state.reach) if value is None else value
 
 
+def _logger(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return Value(((run.state.reach, External("logging.Logger")),))
+
+
 MODELS: dict[str, Model] = {
     **INTROSPECTION,
     **IMPORT_CALLS,
@@ -206,6 +229,7 @@ MODELS: dict[str, Model] = {
     "builtins.all": _all,
     "builtins.any": _any,
     "dataclasses.asdict": _asdict,
+    "dataclasses.replace": _replace,
     "builtins.map": _map,
     "builtins.exit": _exit,
     "builtins.quit": _exit,
@@ -216,6 +240,7 @@ MODELS: dict[str, Model] = {
     "unittest.TestCase.skipTest": _stop,
     "functools.partial": _partial,
     "typing.cast": _cast,
+    "logging.getLogger": _logger,
 }
 
 DECORATOR_MAKERS = frozenset({"functools.wraps", "functools.update_wrapper"})

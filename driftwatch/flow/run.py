@@ -311,6 +311,11 @@ class Run:
         if self.frame.records:
             self.recorder.unresolved(self.frame.tree.path, self.frame.tree.line(node), reason)
 
+    def lost(self, node: cst.CSTNode, reason: str) -> None:
+        """Something of the library gets out of sight here, whoever's it is: the caller's, when a call is followed."""
+        if not self.frame.muted:
+            self.recorder.unresolved(self.frame.tree.path, self.frame.tree.line(node), reason)
+
     def touch(self) -> None:
         """The library is reached from here, and from wherever this was called."""
         frame: Frame | None = self.frame

@@ -15,6 +15,7 @@ from tests.flow.programs.objects import OBJECTS
 from tests.flow.programs.outcomes import OUTCOMES
 from tests.flow.programs.probes import PROBES
 from tests.flow.programs.reach import REACH
+from tests.flow.programs.sight import SIGHT
 from tests.flow.programs.skips import SKIPS
 from tests.flow.programs.submodules import SUBMODULES
 from tests.flow.programs.taint import TAINT
@@ -22,5 +23,5 @@ from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT, *PROBES,
-    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *SUBMODULES,
+    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *SUBMODULES, *SIGHT,
 )  # fmt: skip

@@ -11,7 +11,7 @@ TAINT = (
         import lib.comm as comm
         from elsewhere import supports
 
-        OK = supports(comm, "gather")
+        OK = supports(comm, "gather")  #? `lib.comm` is passed to a function that cannot be followed
 
 
         def run(x):
@@ -21,12 +21,12 @@ TAINT = (
 
 
         def run_inline(x):
-            if supports(comm, "gather") and x:
+            if supports(comm, "gather") and x:  #? `lib.comm` is passed to a function that cannot be followed
                 comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
 
 
         def run_afterwards(x):
-            if supports(comm, "gather"):
+            if supports(comm, "gather"):  #? `lib.comm` is passed to a function that cannot be followed
                 print(x)
             comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
         """,
@@ -40,22 +40,22 @@ TAINT = (
 
 
         def run(x):
-            if not supports(comm, "gather"):
+            if not supports(comm, "gather"):  #? `lib.comm` is passed to a function that cannot be followed
                 return None
             comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
 
 
         def run_unless_asked(x, forced):
             if not forced:
-                if not supports(comm, "gather"):
+                if not supports(comm, "gather"):  #? `lib.comm` is passed to a function that cannot be followed
                     raise RuntimeError("no gather")
             comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
 
 
         def run_either(x):
-            if supports(comm, "gather"):
+            if supports(comm, "gather"):  #? `lib.comm` is passed to a function that cannot be followed
                 pass
-            elif supports(comm, "fuse"):
+            elif supports(comm, "fuse"):  #? `lib.comm` is passed to a function that cannot be followed
                 pass
             else:
                 return None
@@ -64,7 +64,7 @@ TAINT = (
 
         def run_each(x, names):
             for name in names:
-                if not supports(comm, name):
+                if not supports(comm, name):  #? `lib.comm` is passed to a function that cannot be followed
                     continue
                 comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
             comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
@@ -77,15 +77,16 @@ TAINT = (
         import lib.comm as comm
         from elsewhere import supports
 
-        if supports(comm, "gather"):
+        if supports(comm, "gather"):  #? `lib.comm` is passed to a function that cannot be followed
             OK = True
         else:
             OK = False
-        MODE = "new" if supports(comm, "gather") else "old"
+        SAID = supports(comm, "gather")  #? `lib.comm` is passed to a function that cannot be followed
+        MODE = "new" if SAID else "old"
 
 
         def has_gather():
-            if supports(comm, "gather"):
+            if supports(comm, "gather"):  #? `lib.comm` is passed to a function that cannot be followed
                 return True
             return False
 
@@ -93,7 +94,7 @@ TAINT = (
         class Layer:
             def __init__(self):
                 self.ready = False
-                if supports(comm, "gather"):
+                if supports(comm, "gather"):  #? `lib.comm` is passed to a function that cannot be followed
                     self.ready = True
 
             def forward(self, x):
@@ -119,7 +120,7 @@ TAINT = (
 
 
         def run(x):
-            if supports(comm, "gather"):
+            if supports(comm, "gather"):  #? `lib.comm` is passed to a function that cannot be followed
                 return _helped(x)
             return x
 
@@ -197,8 +198,9 @@ TAINT = (
 
 
         def run_answered(x):
-            workspace = comm.create(1, 0)
-            if enabled(workspace) or workspace.fits(1, 2):
+            ws = comm.create(1, 0)
+            ok = enabled(ws)  #? an instance of `lib.comm.Workspace` is passed to a function that cannot be followed
+            if ok or ws.fits(1, 2):
                 comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
         """,
         runs=False,
