@@ -35,7 +35,8 @@ class Verdict:
     `releases` is every release in which it holds, and `conditional` those of them in which it may hold, since the place
     is reached under a condition that could not be followed. `severity` is what it is when one of them is in the range;
     a drift that is guarded is a note whatever the rule says. `catch` is None where nothing is raised, else `exception`
-    is. In `message` and `hint`, the text ``{releases}`` stands for the releases the finding is about.
+    is. `in_no_release` says that what is asked for is in no known release. In `message` and `hint`, the text
+    ``{releases}`` stands for the releases the finding is about.
     """
 
     code: str
@@ -52,6 +53,7 @@ class Verdict:
     trace: tuple[Step, ...] = ()
     exception: str | None = None
     conditional: ReleaseSet = EMPTY
+    in_no_release: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Finding:
     """A verdict within the checked range: `releases` are those in the range, `beyond` those outside it.
 
     `exception` is what Python raises there, None where it raises nothing. A `conditional` one may hold: its place is
-    reached under a condition that could not be followed.
+    reached under a condition that could not be followed. `in_no_release`: no other release mends it.
     """
 
     code: str
@@ -79,6 +81,16 @@ class Finding:
     fingerprint: str
     exception: str | None = None
     conditional: bool = False
+    in_no_release: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """How a code base fares apart from some errors that no release mends: what works then, and what is degraded."""
+
+    errors: int
+    compatible: ReleaseSet
+    degraded: ReleaseSet
 
 
 _WORST_FIRST: dict[Outcome | None, int] = {
@@ -239,6 +251,7 @@ def _finding(verdict: Verdict, timeline: Timeline, checked: ReleaseSet, severity
         fingerprint=mark,
         exception=verdict.exception if catch is not None else None,
         conditional=bool(verdict.conditional),
+        in_no_release=verdict.in_no_release,
     )
 
 

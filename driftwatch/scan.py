@@ -22,7 +22,7 @@ from driftwatch.config import Config, discover
 from driftwatch.declared import Notice, Requirements
 from driftwatch.discovery import Root, find_roots
 from driftwatch.errors import ConfigError, DriftwatchError, UsageError
-from driftwatch.findings import Finding, Severity, Verdict, judge
+from driftwatch.findings import Apart, Finding, Severity, Verdict, judge
 from driftwatch.flow.project import analyse
 from driftwatch.flow.source import SourceError, decode, without_warnings
 from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, SwitchedOff, Unresolved
@@ -80,7 +80,8 @@ class TargetResult:
 
     `compatible` are the checked releases in which no error stands, one that a baseline hides included; `degraded` those
     of them in which something is guarded off. `origin` says for a person why these releases are checked, and `notices`
-    what must be known of that. `uses` is in how many places the code touches the library, `sites` are those places.
+    what must be known of that. `apart` is how it fares but for what no release mends, where nothing works because of
+    that. `uses` is in how many places the code touches the library, `sites` are those places.
     """
 
     distribution: str
@@ -93,6 +94,7 @@ class TargetResult:
     uses: int = 0
     sites: tuple[Site, ...] = ()
     notices: tuple[Notice, ...] = ()
+    apart: Apart | None = None
     history: History | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -442,9 +444,15 @@ def _fares(
     history: History, checked: ranges.CheckedRange, findings: Sequence[Finding], uses: int, sites: Sequence[Site]
 ) -> TargetResult:
     own = [finding for finding in findings if finding.distribution == history.distribution]
-    broken = union([finding.releases for finding in own if finding.severity is Severity.ERROR])
+    errors = [finding for finding in own if finding.severity is Severity.ERROR]
+    broken = union([finding.releases for finding in errors])
     guarded = union([finding.releases for finding in own if finding.outcome is Outcome.GUARDED])
     compatible = checked.releases - broken
+    hopeless = [finding for finding in errors if finding.in_no_release]
+    apart = None
+    if hopeless and not compatible:
+        left = checked.releases - union([finding.releases for finding in errors if not finding.in_no_release])
+        apart = Apart(len(hopeless), left, left & guarded)
     return TargetResult(
         distribution=history.distribution,
         module=history.module,
@@ -456,6 +464,7 @@ def _fares(
         uses=uses,
         sites=tuple(sorted((site for site in sites if site.distribution == history.distribution), key=site_order)),
         notices=checked.notices,
+        apart=apart,
         history=history,
     )
 

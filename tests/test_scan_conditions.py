@@ -118,7 +118,9 @@ def test_the_last_lines_say_what_runs_without_it(scanned: Scanned) -> None:
     assert "  way out       require kiln>=1.1 (degraded with 2.0 to 2.1, 2 releases), or mend" in report
     table = shown(result, "markdown")
     assert "| degraded with | 2.0 to 2.1, 2 releases (without `raku`) |" in table.replace("🔶 ", "")
-    assert "| way out | require `kiln>=1.1` (degraded with 2.0 to 2.1, 2 releases) |" in table
+    assert (
+        "| way out | require `kiln>=1.1` (degraded with 2.0 to 2.1, 2 releases), or mend the 1 error below |" in table
+    )
     assert "degraded with 2.0 to 2.1, 2 releases" in shown(result, "github")
     assert json.loads(shown(result, "json"))["targets"][0]["degraded"] == ["2.0", "2.1"]
 
@@ -200,3 +202,57 @@ def test_nothing_is_known_of_who_takes_it(scanned: Scanned) -> None:
     assert "unknown: the TypeError may be taken, and what the program then does could not be followed" in shown(
         result, "text"
     )
+
+
+# -- what no release mends ---------------------------------------------------------------------------------------------
+
+
+def nowhere(line: int) -> CallUse:
+    """A call with a keyword that no release takes."""
+    return CallUse("kiln", at(line), ALL, UNCAUGHT, (), FIRE, (passed(), passed()), (passed("smoke"),))
+
+
+def test_what_no_release_takes_leaves_the_range_of_the_rest(scanned: Scanned) -> None:
+    raku = ImportUse("kiln", at(3), ALL, UNCAUGHT, (), "kiln", "raku")
+    result = scanned(raku, nowhere(9), nowhere(11))
+    (target,) = result.targets
+    assert not target.compatible
+    assert target.apart is not None
+    assert (target.apart.errors, KILN.timeline.describe(target.apart.compatible)) == (2, "1.0 to 1.2")
+    report = shown(result, "text")
+    assert (
+        "  apart from    2 errors that no release mends (app.py:9, app.py:11):\n"
+        "  works with    1.0 to 1.2, 3 releases\n"
+        "  degraded with none\n"
+        "  breaks with   2.0 to 2.1, 2 releases\n"
+        "  way out       mend the 2 errors that no release mends, and require kiln>=1.0,<=1.2, or mend the 1 other"
+    ) in report
+    form = json.loads(shown(result, "json"))
+    jsonschema.Draft202012Validator(SCHEMA).validate(form)
+    assert form["targets"][0]["compatible"] == []
+    assert form["targets"][0]["apart"] == {"errors": 2, "compatible": ["1.0", "1.1", "1.2"], "degraded": []}
+    assert "| apart from | 2 errors that no release mends" in shown(result, "markdown")
+    assert "apart from 2 errors that no release mends" in shown(result, "github")
+    whole = whole_row("", site_rows(report_of(result, ""), report_of(result, "").targets[0]), len(KILN.timeline))
+    assert where(whole.states, State.BREAKS) == releases(">=2")
+    assert result.failed
+
+
+def test_nothing_else_breaks(scanned: Scanned) -> None:
+    result = scanned(nowhere(9), against=">=2")
+    assert (
+        "  apart from    1 error that no release mends (app.py:9):\n"
+        "  works with    2.0 to 2.1, 2 releases\n"
+        "  degraded with none\n"
+        "  breaks with   none\n"
+        "  way out       mend the 1 error that no release mends\n"
+        "\n"
+    ) in shown(result, "text")
+
+
+def test_where_some_release_works_the_range_is_what_it_is(scanned: Scanned) -> None:
+    """A call that is only reached in some releases leaves the others, whether or not any takes it."""
+    call = nowhere(9)
+    only = CallUse("kiln", call.location, releases(">=2"), UNCAUGHT, (), FIRE, call.positional, call.keywords)
+    (target,) = scanned(only).targets
+    assert (target.compatible, target.apart) == (releases("<2"), None)

@@ -195,6 +195,7 @@ def report_of(result: ScanResult, name: str, seconds: float | None = None) -> Re
                 sites=target.sites,
                 history=target.history,
                 notices=target.notices,
+                apart=target.apart,
             )
             for target in result.targets
         ),

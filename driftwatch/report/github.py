@@ -12,7 +12,7 @@ from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import count, newer, outcome, ranges, where
+from driftwatch.report.phrases import apart, count, newer, outcome, ranges, where
 from driftwatch.report.safe import safe, safe_character
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -37,10 +37,13 @@ def render(report: Report, options: RenderOptions) -> str:
         if not target.uses:
             lines.append(f"driftwatch: {safe(target.distribution)}: not used here")
             continue
-        works, breaks = target.compatible - target.degraded, target.broken
+        hopeless = apart(report, target)
+        view = target.but_for_the_hopeless
+        works, breaks = view.compatible - view.degraded, view.broken
         lines.append(
-            f"driftwatch: {safe(target.distribution)}: checked {ranges(target.timeline, target.checked)}; "
-            f"works with {ranges(target.timeline, works)}; degraded with {ranges(target.timeline, target.degraded)}; "
+            f"driftwatch: {safe(target.distribution)}: {f'apart from {hopeless}, ' if hopeless else ''}"
+            f"checked {ranges(target.timeline, target.checked)}; "
+            f"works with {ranges(target.timeline, works)}; degraded with {ranges(target.timeline, view.degraded)}; "
             f"breaks with {ranges(target.timeline, breaks)}"
         )
     counts = report.counts

@@ -28,6 +28,12 @@ class Releases(TypedDict):
     checked: list[str]
 
 
+class ApartForm(TypedDict):
+    errors: int
+    compatible: list[str]
+    degraded: list[str]
+
+
 class NoticeForm(TypedDict):
     path: str
     line: int
@@ -40,6 +46,7 @@ class TargetForm(TypedDict):
     releases: Releases
     compatible: list[str]
     degraded: list[str]
+    apart: ApartForm | None
     notices: list[NoticeForm]
 
 
@@ -138,6 +145,13 @@ def _target(target: TargetReport) -> TargetForm:
         "releases": {"known": list(timeline.versions), "checked": list(timeline.versions_of(target.checked))},
         "compatible": list(timeline.versions_of(target.compatible)),
         "degraded": list(timeline.versions_of(target.degraded)),
+        "apart": None
+        if target.apart is None
+        else {
+            "errors": target.apart.errors,
+            "compatible": list(timeline.versions_of(target.apart.compatible)),
+            "degraded": list(timeline.versions_of(target.apart.degraded)),
+        },
         "notices": [{"path": n.path, "line": n.line, "message": n.message} for n in target.notices],
     }
 

@@ -16,7 +16,7 @@ from driftwatch.flow.uses import Outcome
 from driftwatch.report.excerpt import excerpt
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import CONDITIONAL, count, outcome, outlook, ranges, way_out, without
+from driftwatch.report.phrases import CONDITIONAL, apart, count, outcome, outlook, ranges, way_out, without
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import plain
 from driftwatch.report.text import summary
@@ -97,16 +97,20 @@ def _table(report: Report, target: TargetReport) -> Iterator[str]:
     yield "|---|---|"
     for notice in target.notices:
         yield f"| ⚠️ attention | {code(_at(report, notice.path, notice.line))}: {text(notice.message)} |"
+    hopeless = apart(report, target)
+    if hopeless:
+        yield f"| apart from | {text(hopeless)} |"
+    view = target.but_for_the_hopeless
     rows = (
-        ("✅ works with", target.compatible - target.degraded, ""),
-        ("🔶 degraded with", target.degraded, without(report, target)),
-        ("❌ breaks with", target.broken, ""),
+        ("✅ works with", view.compatible - view.degraded, ""),
+        ("🔶 degraded with", view.degraded, without(report, view)),
+        ("❌ breaks with", view.broken, ""),
     )
     for label, releases, off in rows:
         yield f"| {label} | {ranges(timeline, releases) if releases else 'none'}{f' ({text(off)})' if off else ''} |"
-    if target.broken and target.compatible:
-        wanted, aside = way_out(target)
-        yield f"| way out | require {code(wanted)}{aside} |"
+    out = way_out(report, target, "below")
+    if out is not None:
+        yield f"| way out | {out[0]}{code(out[1]) if out[1] else ''}{out[2]} |"
     for label, sentence in outlook(report, target):
         yield f"| {'an' if label == 'upgrade' else 'a'} {label} | {sentence} |"
 

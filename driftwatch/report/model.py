@@ -6,10 +6,10 @@ Enters: the result of a scan. Leaves: frozen data in its final order, which ever
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from driftwatch.declared import Notice
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings import Apart, Finding, Severity
 from driftwatch.flow.uses import Diagnostic, Outcome, Unresolved
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.sites import Site
@@ -25,7 +25,7 @@ class TargetReport:
     guarded off. `origin` says where the range came from, for a person. `uses` is in how many places the code touches
     the library, `sites` are those places. `history` is the library's, for formats that tell how a symbol came to be.
     `declared` are the releases that the code base itself asks for, where a picture marks them. `notices` are what a
-    person must know of why just these are checked.
+    person must know of why just these are checked. `apart` is for what no release mends.
     """
 
     distribution: str
@@ -40,10 +40,18 @@ class TargetReport:
     history: History | None = field(default=None, repr=False, compare=False)
     declared: ReleaseSet = EMPTY
     notices: tuple[Notice, ...] = ()
+    apart: Apart | None = None
 
     @property
     def broken(self) -> ReleaseSet:
         return self.checked - self.compatible
+
+    @property
+    def but_for_the_hopeless(self) -> TargetReport:
+        """How it fares apart from what no release mends, where nothing works because of that; else as it is."""
+        if self.apart is None:
+            return self
+        return replace(self, compatible=self.apart.compatible, degraded=self.apart.degraded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +108,8 @@ class Report:
     def beyond(self, distribution: str) -> ReleaseSet:
         """The releases outside the checked range in which this code would raise or silently lose something.
 
-        What is a warning in the range, where nothing is said to break by it, breaks nothing outside of it either.
+        What is a warning in the range, where nothing is said to break by it, breaks nothing outside of it either; and
+        what no release mends is no matter of releases.
         """
         return union(
             [
@@ -109,6 +118,7 @@ class Report:
                 if finding.distribution == distribution
                 and finding.severity is not Severity.WARNING
                 and not finding.conditional
+                and not finding.in_no_release
                 and finding.outcome in (Outcome.RAISES, Outcome.SILENT)
             ]
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from driftwatch.findings import Finding
+from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.releases import ReleaseSet, Timeline
 from driftwatch.report.model import Report, TargetReport
@@ -59,12 +59,37 @@ def requirement(target: TargetReport) -> str:
     return f"{target.distribution}>={first}{end}"
 
 
-def way_out(target: TargetReport) -> tuple[str, str]:
-    """The requirement, and as an aside the releases of it in which something is off; the aside may be empty."""
-    timeline = target.timeline
-    first, last = timeline.ranges(target.compatible)[-1]
-    selected = timeline.matching(f">={first},<={last}") & target.degraded
-    return requirement(target), f" (degraded with {ranges(timeline, selected)})" if selected else ""
+def way_out(report: Report, target: TargetReport, where: str) -> tuple[str, str, str] | None:
+    """What to do about what breaks: the words before a requirement, the requirement, and those after it; None for none.
+
+    `where` is where the errors are shown, as seen from here.
+    """
+    view = target.but_for_the_hopeless
+    timeline = view.timeline
+    hopeless = f"mend the {count(target.apart.errors, 'error')} that no release mends" if target.apart else ""
+    if not view.broken or not view.compatible:
+        return (hopeless, "", "") if hopeless else None
+    errors = [f for f in report.findings if f.severity is Severity.ERROR and f.distribution == target.distribution]
+    number = sum(not (hopeless and finding.in_no_release) for finding in errors)
+    # None is one that a baseline hides: the release is broken all the same.
+    mend = f", or mend the {count(number, 'other' if hopeless else 'error')} {where}" if number else ""
+    first, last = timeline.ranges(view.compatible)[-1]
+    selected = timeline.matching(f">={first},<={last}") & view.degraded
+    aside = f" (degraded with {ranges(timeline, selected)})" if selected else ""
+    return f"{hopeless}, and require " if hopeless else "require ", safe(requirement(view)), f"{aside}{mend}"
+
+
+def apart(report: Report, target: TargetReport) -> str:
+    """``3 calls that no release takes (a.py:3, b.py:5 and 1 more)``; nothing where releases decide."""
+    if target.apart is None:
+        return ""
+    found = [f for f in report.findings if f.distribution == target.distribution and f.in_no_release]
+    places = dict.fromkeys(
+        f"{safe(report.shown(f.location.path))}:{f.location.line}" for f in found if f.severity is Severity.ERROR
+    )
+    shown = ", ".join(list(places)[:_MOST_NAMES])
+    more = f" and {len(places) - _MOST_NAMES} more" if len(places) > _MOST_NAMES else ""
+    return f"{count(target.apart.errors, 'error')} that no release mends{f' ({shown}{more})' if shown else ''}"
 
 
 def outlook(report: Report, target: TargetReport) -> tuple[tuple[str, str], ...]:

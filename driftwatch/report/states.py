@@ -141,9 +141,29 @@ def symbol_rows(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def whole_row(label: str, rows: Sequence[Row], length: int) -> Row:
-    """The rows of all places as one: how the code base fares."""
+    """The rows of all places as one: how the code base fares.
+
+    Where nothing works because of what no release mends, it is how it fares apart from that.
+    """
     states = worst_of(row.states for row in rows) or (State.UNREACHED,) * length
-    return Row(label, states, findings=_all_findings(rows))
+    findings = _all_findings(rows)
+    if all(state in (State.UNREACHED, State.BREAKS, State.SILENT) for state in states):
+        left = [replace(row, states=_without_the_hopeless(row)) for row in rows]
+        states = worst_of(row.states for row in left) or states
+    return Row(label, states, findings=findings)
+
+
+def _without_the_hopeless(row: Row) -> States:
+    """The states of a place, as if what no release mends were not there."""
+    length = len(row.states)
+    hopeless = [finding for finding in row.findings if finding.in_no_release]
+    if not hopeless:
+        return row.states
+    states = tuple(State.WORKS if state is not State.UNREACHED else state for state in row.states)
+    for finding in row.findings:
+        if not finding.in_no_release:
+            states = tuple(map(max, states, _pictured(finding, length)))
+    return states
 
 
 def worst_of(all_states: Iterable[States]) -> States:

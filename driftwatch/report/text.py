@@ -16,6 +16,7 @@ from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import (
     CONDITIONAL,
+    apart,
     count,
     newer,
     outcome,
@@ -203,23 +204,23 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Line | Hanging]:
     if not target.uses:
         yield (Span("  not used here", "dim"),)
         return
+    hopeless = apart(report, target)
+    if hopeless:
+        yield Hanging((Span(f"  {'apart from':<14}", "error"),), (Span(f"{hopeless}:"),))
+    view = target.but_for_the_hopeless
     rows = (
-        ("works with", "good", target.compatible - target.degraded, ""),
-        ("degraded with", "warning", target.degraded, without(report, target)),
-        ("breaks with", "error", target.broken, ""),
+        ("works with", "good", view.compatible - view.degraded, ""),
+        ("degraded with", "warning", view.degraded, without(report, view)),
+        ("breaks with", "error", view.broken, ""),
     )
     for label, style, releases, off in rows:
         said: Line = (Span(ranges(timeline, releases)),) if releases else (Span("none", "dim"),)
         if off:
             said = (*said, Span(f" ({off})", "dim"))
         yield Hanging((Span(f"  {label:<14}", style if releases else "dim"),), said)
-    if target.broken and target.compatible:
-        number = sum(f.severity is Severity.ERROR and f.distribution == target.distribution for f in report.findings)
-        # None above is one that a baseline hides: the release is broken all the same.
-        mend = f", or mend the {count(number, 'error')} above" if number else ""
-        wanted, aside = way_out(target)
-        said = (Span(f"require {safe(wanted)}{aside}{mend}"),)
-        yield Hanging((Span(f"  {'way out':<14}", "code"),), said)
+    out = way_out(report, target, "above")
+    if out is not None:
+        yield Hanging((Span(f"  {'way out':<14}", "code"),), (Span("".join(out)),))
     for label, sentence in outlook(report, target):
         yield Hanging((Span(f"  {label:<14}", "dim"),), (Span(sentence, "dim"),))
 

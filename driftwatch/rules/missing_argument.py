@@ -9,6 +9,7 @@ from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import CallUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
+from driftwatch.rules.scope import in_all
 from driftwatch.rules.wording import needs
 
 _HEADING = Heading("DW102", "missing-argument", Severity.ERROR)
@@ -34,6 +35,7 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
             f"`{use.callee.qualname}` requires `{name}` in {RELEASES}, and it is not passed",
             f"pass `{name}`{without}",
             parameter=name,
+            in_no_release=in_all(use, releases, context.history),
         )
 
 

@@ -39,6 +39,7 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
         missing,
         f"{owner} no `{use.name}` in {RELEASES}",
         hint,
+        in_no_release=not possible,
     )
 
 

@@ -40,6 +40,7 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
         missing,
         f"there is no module `{module}` in {RELEASES}",
         hint,
+        in_no_release=not present,
     )
 
 

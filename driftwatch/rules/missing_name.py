@@ -43,6 +43,7 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
             missing,
             f"`{module}` has no `{name}` to replace in {RELEASES}",
             _hint(history, module, name),
+            in_no_release=not present,
         )
         return
     if isinstance(use, PatchUse):
@@ -63,6 +64,7 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
         missing,
         f"`{module}` has no `{name}` in {RELEASES}",
         _hint(history, module, name),
+        in_no_release=not present,
     )
 
 

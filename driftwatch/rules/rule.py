@@ -116,7 +116,7 @@ class Heading:
     name: str
     severity: Severity
 
-    def verdict(
+    def verdict(  # noqa: PLR0913 - each is a part of what a verdict says
         self,
         use: Use,
         symbol: str,
@@ -128,10 +128,12 @@ class Heading:
         argument: Argument | None = None,
         raises: bool = True,
         severity: Severity | None = None,
+        in_no_release: bool = False,
     ) -> Verdict:
         """A verdict on a use, placed where its `argument` was written when that is elsewhere.
 
-        `raises` False says that Python raises nothing, so that there is no outcome.
+        `raises` False says that Python raises nothing, so that there is no outcome; `in_no_release` that no known
+        release would do.
         """
         location, catch, trace, conditional = use.location, use.catch, use.trace, use.conditional
         if argument is not None:
@@ -154,4 +156,5 @@ class Heading:
             trace=trace,
             exception=use.raised if raises else None,
             conditional=conditional & releases,
+            in_no_release=in_no_release,
         )

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from driftwatch.releases import ReleaseSet
+from driftwatch.binding.calls import callee_epochs
+from driftwatch.flow.uses import CallUse
+from driftwatch.releases import ReleaseSet, union
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.model import Ref
 
@@ -22,6 +25,12 @@ def private(*parts: str) -> bool:
 def is_module_only(history: History, module: str, name: str) -> bool:
     """Whether the name has only ever been a submodule: then it is a question of modules."""
     return bool(history.has_module(f"{module}.{name}")) and not history.present(Ref(module, name))
+
+
+def in_all(use: CallUse, releases: ReleaseSet, history: History) -> bool:
+    """Whether these are all the releases that have what is called."""
+    there = callee_epochs(replace(use, releases=history.timeline.all), history)
+    return union([epochs for epochs, _ in there]) <= releases
 
 
 def may_have_more(history: History, module: str) -> ReleaseSet:

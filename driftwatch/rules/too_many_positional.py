@@ -9,6 +9,7 @@ from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import CallUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
+from driftwatch.rules.scope import in_all
 from driftwatch.rules.wording import needs
 
 _HEADING = Heading("DW103", "too-many-positional", Severity.ERROR)
@@ -39,6 +40,7 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
             f"`{use.callee.qualname}` takes {_count(taken)} in {RELEASES}, and {passed} are passed",
             f"pass the rest by keyword{as_it_is}",
             argument=argument,
+            in_no_release=in_all(use, releases, context.history),
         )
 
 

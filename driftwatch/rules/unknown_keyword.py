@@ -44,6 +44,7 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
             _hint(use, name, taken, context),
             parameter=name,
             argument=argument,
+            in_no_release=not taken,
         )
         if not taken and not argument.certain:
             # Passed only under a condition of the program's own, for a build that is not among the known releases:

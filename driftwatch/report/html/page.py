@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
 from driftwatch import __version__
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings import Finding
 from driftwatch.releases import EMPTY as NONE
 from driftwatch.releases import ReleaseSet
 from driftwatch.report.html.findings import badge, cards, links
@@ -22,7 +22,7 @@ from driftwatch.report.html.symbols import symbols
 from driftwatch.report.html.tracks import CLASSES, rules, scale, track
 from driftwatch.report.matrix import BESIDE, distributions
 from driftwatch.report.model import Report, TargetReport
-from driftwatch.report.phrases import count, outlook, ranges, way_out
+from driftwatch.report.phrases import apart, count, outlook, ranges, way_out
 from driftwatch.report.states import (
     WORDS,
     Row,
@@ -141,17 +141,20 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Markup]:
     for notice in target.notices:
         place = f"{report.shown(notice.path)}:{notice.line}"
         yield tag("p", tag("b", "Attention: "), tag("code", place), " ", ticked(notice.message), class_="way-out")
+    hopeless = apart(report, target)
+    if hopeless:
+        yield tag("p", tag("b", "Apart from "), f"{hopeless}:", class_="way-out")
+    view = target.but_for_the_hopeless
     tiles = [
-        _tile(State.WORKS, "works with", target.compatible - target.degraded, target),
-        _tile(State.DEGRADED, "degraded with", target.degraded, target),
-        _tile(State.BREAKS, "breaks with", target.broken, target),
+        _tile(State.WORKS, "works with", view.compatible - view.degraded, target),
+        _tile(State.DEGRADED, "degraded with", view.degraded, target),
+        _tile(State.BREAKS, "breaks with", view.broken, target),
     ]
     yield tag("div", tiles, class_="tiles")
-    if target.broken and target.compatible:
-        errors = sum(f.severity is Severity.ERROR and f.distribution == target.distribution for f in report.findings)
-        mend = f", or mend the {count(errors, 'error')} below" if errors else ""
-        wanted, aside = way_out(target)
-        yield tag("p", tag("b", "Way out: "), "require ", tag("code", wanted), aside, mend, class_="way-out")
+    out = way_out(report, target, "below")
+    if out is not None:
+        wanted = tag("code", out[1]) if out[1] else None
+        yield tag("p", tag("b", "Way out: "), out[0], wanted, out[2], class_="way-out")
     for label, sentence in outlook(report, target):
         yield tag("p", tag("b", f"{'An' if label == 'upgrade' else 'A'} {label} "), sentence, class_="way-out")
 
