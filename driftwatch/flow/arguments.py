@@ -99,13 +99,16 @@ def argument(arguments: Arguments, index: int, name: str | None = None) -> Value
     return entry.value if entry is not None else None
 
 
-def passes_constants(arguments: Arguments) -> bool:
-    """Whether a call passes text or a number that is known."""
-    return any(
-        isinstance(atom, Const) and atom.value is not None
-        for value in arguments.values()
-        for _, atom in value.alternatives
-    )
+def passes_constants(run: Run, arguments: Arguments) -> bool:
+    """Whether a call passes text or a number that is known, or a list of such."""
+    return any(_is_constant(run, atom) for value in arguments.values() for _, atom in value.alternatives)
+
+
+def _is_constant(run: Run, atom: Atom) -> bool:
+    content = run.content(atom.key) if isinstance(atom, ListRef) else None
+    if isinstance(content, ListContent):
+        return any(isinstance(a, Const) for entry in content.elements for _, a in entry.value.alternatives)
+    return isinstance(atom, Const) and atom.value is not None
 
 
 def asks(run: Run, atom: Atom) -> None:

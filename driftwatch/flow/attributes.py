@@ -130,7 +130,7 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
     if isinstance(atom, Unknown):
         run.asks(atom.parameter)
         run.frame.fills |= name in CHANGING_METHODS
-        known = by_annotation(run, atom.parameter)
+        known = None if atom.derived else by_annotation(run, atom.parameter)
         if known is not None:
             return list(attribute_of(run, known.within(where), name, node).alternatives)
     return [(where, UNKNOWN)]

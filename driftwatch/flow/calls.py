@@ -17,6 +17,7 @@ from driftwatch.flow.handed import holds_mutable
 from driftwatch.flow.library import CONSTRUCTOR, use_call
 from driftwatch.flow.models import DECORATOR_MAKERS, call_external
 from driftwatch.flow.run import Run, as_alternatives, escape, settle
+from driftwatch.flow.skips import put_on
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent, State
 from driftwatch.flow.values import (
     Alternative,
@@ -32,6 +33,7 @@ from driftwatch.flow.values import (
     LibObject,
     MethodOf,
     Partial,
+    SkipMark,
     SuperOf,
     Unknown,
     Value,
@@ -128,7 +130,10 @@ def apply_value(run: Run, func: Value, arguments: Arguments, node: cst.CSTNode) 
             value = join(value, apply(run, atom, arguments, node))
         results.append(run.state)
     settle(run, results)
-    return unknown_tainted(value.within(run.state.reach), depends_on_release(func))
+    value = unknown_tainted(value.within(run.state.reach), depends_on_release(func))
+    if value.where(is_tainted):
+        run.asks_of_library(value)
+    return value
 
 
 def _others(alternatives: list[Alternative], atom: Atom) -> ReleaseSet:
@@ -142,8 +147,6 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
     if isinstance(atom, (LibMethod, LibObject, External, MethodOf)) and not only_reads:
         for value in arguments.values():
             escape(value)
-    if isinstance(atom, LibMethod) and atom.name == CONSTRUCTOR:
-        return _construct(run, atom, arguments, node)
     if isinstance(atom, (LibMethod, LibObject)):
         return _library_call(run, atom, arguments, node)
     if isinstance(atom, External):
@@ -173,6 +176,8 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
         if run.is_caught("TypeError"):
             run.throw("TypeError", run.state.reach)
         return Value()
+    if isinstance(atom, SkipMark):
+        return put_on(run, atom, arguments)
     if isinstance(atom, Unknown):
         run.asks(atom.parameter)
     return unknown_call(run, arguments, node, atom)
@@ -206,6 +211,8 @@ def _construct(run: Run, atom: LibMethod, arguments: Arguments, node: cst.CSTNod
 
 
 def _library_call(run: Run, atom: LibObject | LibMethod, arguments: Arguments, node: cst.CSTNode) -> Value:
+    if isinstance(atom, LibMethod) and atom.name == CONSTRUCTOR:
+        return _construct(run, atom, arguments, node)
     use, value = use_call(run, atom, arguments.positional, arguments.keywords, node)
     # What the call does inside may raise anything but what a wrong signature would; of that we know exactly.
     broken = run.target.refuses(use)

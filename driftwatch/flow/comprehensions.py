@@ -43,6 +43,8 @@ def _one_list(run: Run, node: cst.ListComp | cst.SetComp | cst.GeneratorExp, ite
     reach = run.state.reach
     _loop(run, node.for_in, iterable, reach, None, visit, open_)
     content = ListContent(tuple(collected) if not open_.where else (), open_.where)
+    if open_.where:
+        content = replace(content, others=value_of(a for e in collected for a in e.value.alternatives))
     singles = [e.value.single() for e in content.elements if reach <= e.certain]
     if isinstance(node, cst.ListComp):
         return run.new_list(node, content, index)
@@ -50,7 +52,7 @@ def _one_list(run: Run, node: cst.ListComp | cst.SetComp | cst.GeneratorExp, ite
         constants = tuple(s.value for s in singles if isinstance(s, Const))
         return const(frozenset(constants) if isinstance(node, cst.SetComp) else constants, reach)
     if isinstance(node, cst.SetComp):
-        content = ListContent((), reach)
+        content = ListContent((), reach, others=content.others)
     return run.new_list(node, content, index)
 
 
@@ -109,7 +111,7 @@ def _loop(
         known = _known_part(run, iterable, open_)
         parts = turns_over(run, iterable)
         if parts is None:
-            parts = [*known, Entry(outer.reach, EMPTY, unknown(outer.reach))]
+            parts = [*known, Entry(outer.reach, EMPTY, run.combine(outer.reach, iterable))]
         if not open_.where:
             open_.where = outer.reach
     with run.repeated(len(parts)):

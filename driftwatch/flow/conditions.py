@@ -31,7 +31,6 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     depends_on_release,
-    differs_by_release,
     is_none,
     is_tainted,
     truth,
@@ -148,9 +147,8 @@ def _comparison(run: Run, node: cst.Comparison) -> tuple[State, State]:
 def _compare(
     run: Run, left_node: cst.BaseExpression, left: Value, operation: str, right_node: cst.BaseExpression, right: Value
 ) -> tuple[State, State]:
-    if differs_by_release(left) or differs_by_release(right):
-        for _, atom in (*left.alternatives, *right.alternatives):
-            run.asks_constant(atom)
+    if depends_on_release(left) or depends_on_release(right):
+        run.asks_of_library(left, right)
     if operation in ("In", "NotIn"):
         yes, no, undecided = EMPTY, EMPTY, EMPTY
         for where, item in as_alternatives(left, run.state.reach):
@@ -159,6 +157,7 @@ def _compare(
                 yes, no = yes | may, no | may_not
                 if may & may_not and (is_tainted(item) or _is_of_release(run, container, there)):
                     undecided |= may & may_not
+                    run.asks_of_library(left, right)
         inside, outside = run.state.fork(yes), run.state.fork(no)
         run.undecided(inside, outside, undecided | (yes & no & depends_on_release(left)))
         return (inside, outside) if operation == "In" else (outside, inside)

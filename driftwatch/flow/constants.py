@@ -10,8 +10,6 @@ from driftwatch.flow import pure
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import DictContent, Entry, ListContent
 from driftwatch.flow.values import (
-    TAINTED,
-    UNKNOWN,
     Atom,
     Const,
     DictRef,
@@ -20,7 +18,6 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     depends_on_release,
-    made_from,
     value_of,
 )
 from driftwatch.releases import ReleaseSet
@@ -110,7 +107,7 @@ def tuple_of(entries: Sequence[Entry], where: ReleaseSet) -> Value | None:
 def pairwise(run: Run, operation: str, left: Value, right: Value) -> Value:
     pairs = len(left.alternatives) * len(right.alternatives)
     if pairs > MAX_PRODUCT:
-        return made_from(run.state.reach, left, right)
+        return run.combine(run.state.reach, left, right)
     found: list[tuple[Any, Atom]] = []
     guards = depends_on_release(left) | depends_on_release(right)
     for where, a in left.alternatives:
@@ -119,10 +116,12 @@ def pairwise(run: Run, operation: str, left: Value, right: Value) -> Value:
             if not both:
                 continue
             atom = _combined(operation, a, b)
-            if atom is None:
-                found.extend([(both & guards, TAINTED), (both - guards, UNKNOWN)])
-            else:
+            if atom is not None:
                 found.append((both, atom))
+            elif guards:
+                found.extend(run.combine(both, left.within(both), right.within(both)).alternatives)
+            else:
+                found.extend(run.combine(both, Value(((both, a),)), Value(((both, b),))).alternatives)
     return value_of(found)
 
 

@@ -37,7 +37,6 @@ from driftwatch.flow.values import (
     SignatureOf,
     Value,
     const,
-    made_from,
     unknown,
     value_of,
 )
@@ -82,12 +81,12 @@ def _constant_method(run: Run, owner: Const, name: str, positional: ListContent,
     for where, arguments, named in constants_of(run, positional, keywords):
         given = [entry.value for entry in (*positional.elements, *keywords.entries.values())]
         if arguments is None:
-            found.extend(made_from(where, *given).alternatives)
+            found.extend(run.combine(where, *given).alternatives)
             continue
         try:
             found.append((where, pure.method(owner, name, arguments, named)))
         except pure.NotPureError:
-            found.extend(made_from(where, *given).alternatives)
+            found.extend(run.combine(where, *given).alternatives)
     return value_of(found)
 
 

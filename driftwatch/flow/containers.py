@@ -39,7 +39,7 @@ from driftwatch.flow.values import (
     depends_on_release,
     is_tainted,
     join,
-    made_from,
+    of_parameter,
     unknown,
     unknown_tainted,
     value_of,
@@ -104,7 +104,7 @@ def merge_value(run: Run, content: DictContent, value: Value) -> DictContent:
             for key, entry in pairs:
                 content = put(content, key, entry)
         elif not (isinstance(atom, Const) and atom.value is None):
-            forwarded = getattr(atom, "parameter", None) is not None
+            forwarded = of_parameter(atom) and not atom.derived
             run.asks(getattr(atom, "parameter", None))
             content = content.opened(where)
             if forwarded:
@@ -209,9 +209,9 @@ def spread_into(run: Run, content: ListContent, value: Value) -> ListContent:
             open_, forwarded = open_ | (inner.open & where), forwarded | (inner.forwarded & where)
             continue
         open_ |= where
-        if isinstance(atom, Unknown) and atom.parameter is not None:
+        if of_parameter(atom):
             run.asks(atom.parameter)
-            forwarded |= where
+            forwarded |= EMPTY if atom.derived else where
     return replace(content, elements=elements, open=open_, forwarded=forwarded)
 
 
@@ -267,14 +267,14 @@ def _annotation_like(run: Run, owner: Value) -> Value:
 def _slice(run: Run, owner: Value, piece: cst.Slice, node: cst.CSTNode) -> Value:
     bounds = _bounds(run, piece)
     if bounds is None:
-        return made_from(run.state.reach, owner)
+        return run.combine(run.state.reach, owner)
     found: list[Alternative] = []
     for i, (where, atom) in enumerate(as_alternatives(owner, run.state.reach)):
         content = lists_of(run, atom)
         if content is not None:
             found.extend(run.new_list(node, part_between(content, bounds, where), i).within(where).alternatives)
             continue
-        rest = made_from(where, owner).alternatives
+        rest = run.combine(where, owner).alternatives
         try:
             found.extend([(where, pure.subscript(atom, bounds))] if isinstance(atom, Const) else rest)
         except pure.NotPureError:
@@ -473,9 +473,9 @@ def _delete_element(run: Run, owner: ListRef, index: Value, where: ReleaseSet) -
 def quantify(run: Run, value: Value, *, every: bool) -> Value:
     """``all(value)`` or ``any(value)``, exact over the releases where every element's truth is."""
     reach = run.state.reach
-    parts = elements_of(run, value)
+    parts = turns_over(run, value)
     if parts is None:
-        return made_from(reach, value)
+        return run.combine(reach, value)
     may_stop, surely_stops, guards = EMPTY, EMPTY, EMPTY
     for part in parts:
         stops, goes_on = EMPTY, EMPTY

@@ -47,7 +47,7 @@ def _tells(entries: Entries, value: Value) -> bool:
 def _summary_matters(function: FunctionCode, summary: Summary) -> bool:
     if summary.forwards:
         return True
-    if function.is_private and summary.uses_library:
+    if summary.uses_library and (function.is_private or summary.asks_constants):
         return True
     returned = summary.returns
     return tells(returned)

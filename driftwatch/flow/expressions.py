@@ -25,7 +25,6 @@ from driftwatch.flow.state import DictContent, Entry, ListContent, either
 from driftwatch.flow.values import (
     FALSE,
     NOTHING,
-    TAINTED,
     TRUE,
     UNKNOWN,
     Const,
@@ -36,7 +35,6 @@ from driftwatch.flow.values import (
     Value,
     const,
     is_tainted,
-    made_from,
     truth,
     unknown,
     value_of,
@@ -61,7 +59,7 @@ def evaluate(run: Run, node: cst.CSTNode, callee: bool = False) -> Value:
             for child in children(node)
             if isinstance(child, (cst.BaseExpression, cst.Arg, cst.Element))
         ]
-        return made_from(run.state.reach, *parts)
+        return run.combine(run.state.reach, *parts)
     return handler(run, node)
 
 
@@ -108,7 +106,7 @@ def _formatted(run: Run, node: cst.FormattedString) -> Value:
         elif isinstance(part, cst.FormattedStringExpression):
             inner = evaluate(run, part.expression)
             plain = part.conversion is None and part.format_spec is None
-            piece = _as_text(run, inner) if plain else made_from(run.state.reach, inner)
+            piece = _as_text(run, inner) if plain else run.combine(run.state.reach, inner)
         else:
             piece = unknown(run.state.reach)
         text = pairwise(run, "Add", text, piece)
@@ -124,8 +122,13 @@ def _templated(run: Run, node: cst.TemplatedString) -> Value:
 
 def _as_text(run: Run, value: Value) -> Value:
     return value_of(
-        (where, Const(str(atom.value)) if isinstance(atom, Const) else TAINTED if is_tainted(atom) else UNKNOWN)
+        alternative
         for where, atom in as_alternatives(value, run.state.reach)
+        for alternative in (
+            [(where, Const(str(atom.value)))]
+            if isinstance(atom, Const)
+            else run.combine(where, Value(((where, atom),))).alternatives
+        )
     )
 
 
@@ -152,7 +155,7 @@ def _set(run: Run, node: cst.Set) -> Value:
     constants = [s.value for v in values if isinstance(s := v.single(), Const)]
     if len(constants) == len(values) and not any(isinstance(e, cst.StarredElement) for e in node.elements):
         return const(frozenset(constants), run.state.reach)
-    return made_from(run.state.reach, *values)
+    return run.combine(run.state.reach, *values)
 
 
 def _dict(run: Run, node: cst.Dict) -> Value:
@@ -203,7 +206,7 @@ def _unary(run: Run, node: cst.UnaryOperation) -> Value:
             (w, Const(-a.value) if isinstance(a, Const) and type(a.value) in (int, float) else UNKNOWN)  # type: ignore[operator]
             for w, a in as_alternatives(value, run.state.reach)
         )
-    return made_from(run.state.reach, value)
+    return run.combine(run.state.reach, value)
 
 
 def _test(run: Run, node: cst.BaseExpression) -> Value:

@@ -146,7 +146,9 @@ def bind_unknown(run: Run, function: FunctionCode, reach: ReleaseSet, uid: int) 
         bindings[parameter.name.value] = given or Value(((reach, External(fixture or "")),))
     if isinstance(params.star_arg, cst.Param):
         key = run.world.identities.number((id(function.node), uid, "*"), function.node)
-        run.state.heap[key] = ListContent((), EMPTY, reach, is_tuple=True)
+        name = params.star_arg.name.value
+        given = Value(((reach, Unknown(name, derived=True)),))
+        run.state.heap[key] = ListContent((), EMPTY, reach, is_tuple=True, others=given)
         bindings[params.star_arg.name.value] = Value(((reach, ListRef(key)),))
     if params.star_kwarg is not None:
         key = run.world.identities.number((id(function.node), uid, "**"), function.node)
@@ -295,7 +297,7 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         return True
     if summary.fills and holds_mutable(run, arguments):
         return True
-    if summary.asks_constants and summary.uses_library and passes_constants(arguments):
+    if summary.asks_constants and summary.uses_library and passes_constants(run, arguments):
         return True
     if any(has_library(run, value) for value in arguments.values()):
         # What becomes of it is followed, or said to be lost.

@@ -22,6 +22,7 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     join,
+    of_parameter,
     unknown,
     value_of,
 )
@@ -53,7 +54,7 @@ def _import_module(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
                 atom_there: Atom = ProjectModule(module) if module is not None else External(name)
                 found = join(found, Value(((here, atom_there),)))
         else:
-            run.asks_constant(atom)
+            _asks_for_name(run, atom)
             run.may_raise("ImportError")
             found = join(found, unknown(here))
     return found
@@ -83,9 +84,16 @@ def _find_spec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
                 run.touch()
                 found.append((where, Opaque("spec")))
                 continue
-        run.asks_constant(atom)
+        _asks_for_name(run, atom)
         found.append((where, UNKNOWN))
     return value_of(found)
+
+
+def _asks_for_name(run: Run, atom: Atom) -> None:
+    """What is imported depends on a parameter; what is made from one may be of the library, whatever that is."""
+    if of_parameter(atom) and atom.derived:
+        run.asks_of_library(Value(((run.state.reach, atom),)))
+    run.asks_constant(atom)
 
 
 def _version(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:

@@ -11,7 +11,15 @@ from driftwatch.binding.signature import Fault, Shape, bind
 from driftwatch.flow.arguments import argument, asks
 from driftwatch.flow.attributes import attribute_of
 from driftwatch.flow.conditions import presence
-from driftwatch.flow.library import CONSTRUCTOR, callables_of, class_member, instance_member, lookup, module_member
+from driftwatch.flow.library import (
+    CONSTRUCTOR,
+    callables_of,
+    class_member,
+    instance_member,
+    lookup,
+    module_member,
+    passed_through,
+)
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import Arguments, DictContent, ListContent
 from driftwatch.flow.uses import ProbeUse
@@ -42,6 +50,7 @@ from driftwatch.flow.values import (
     Value,
     is_tainted,
     join,
+    of_parameter,
     tainted_within,
     unknown,
     value_of,
@@ -58,9 +67,8 @@ def _hasattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     for where, atom in as_alternatives(owner, run.state.reach):
         for there, key in as_alternatives(name, where):
             if not (isinstance(key, Const) and isinstance(key.value, str)):
-                run.asks_constant(key)
                 asks(run, atom)
-                found.append((there, TAINTED if isinstance(atom, LibModule) or is_tainted(atom) else UNKNOWN))
+                found.append((there, _answer_about(run, atom, key)))
             elif isinstance(atom, Const):
                 found.append((there, FALSE if atom.value is None else UNKNOWN))
             elif isinstance(atom, ProjectModule):
@@ -77,6 +85,15 @@ def _hasattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+def _answer_about(run: Run, owner: Atom, key: Atom) -> Atom:
+    """Whether something has an attribute of an unknown name; of the library, whoever gives the name may know."""
+    if not (isinstance(owner, LibModule) or (isinstance(owner, LibObject) and owner.is_class) or is_tainted(owner)):
+        run.asks_constant(key)
+        return UNKNOWN
+    run.asks_of_library(Value(((run.state.reach, key),)))
+    return TAINTED
+
+
 def _getattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     owner, name, default = (argument(arguments, i) for i in range(3))
     if owner is None or name is None:
@@ -90,7 +107,8 @@ def _getattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             run.asks_constant(key)
             of_library = here.where(_has_members)
             if of_library:
-                run.unresolved(node, "an attribute of the library is read by a name that is not known")
+                run.asks_of_library(name)
+                _by_unknown_name(run, key, node)
             found = join(found, tainted_within(unknown(where - of_library), of_library))
         elif default is None:
             found = join(found, attribute_of(run, here, key.value, node).within(where))
@@ -101,6 +119,13 @@ def _getattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 
 def _has_members(atom: Atom) -> bool:
     return isinstance(atom, (LibModule, LibInstance)) or (isinstance(atom, LibObject) and atom.is_class)
+
+
+def _by_unknown_name(run: Run, key: Atom, node: cst.CSTNode) -> None:
+    if of_parameter(key):
+        passed_through(run, node, "the library is asked for a name that is passed to")
+    else:
+        run.unresolved(node, "an attribute of the library is read by a name that is not known")
 
 
 def _with_default(run: Run, owner: Value, name: str, default: Value, where: ReleaseSet, node: cst.CSTNode) -> Value:

@@ -360,7 +360,7 @@ def use_call(
     )
     if keywords.forwarded & reach or positional.forwarded & reach:
         run.frame.asks_parameters = run.frame.forwards = True
-        _passed_through(run, node, ref)
+        passed_through(run, node, f"`{ref.dotted}` is called with what is passed to")
     elif (keywords.open | positional.open) & reach:
         star = "**" if keywords.open & reach else "*"
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
@@ -375,15 +375,13 @@ def _tells_more(run: Run, location: Location, what: str, catch: Catch) -> bool:
     return not run.frame.muted and (catch.outcome is Outcome.SILENT or not run.recorder.knows(location, what))
 
 
-def _passed_through(run: Run, node: cst.CSTNode, ref: Ref) -> None:
-    """A call passes on what somebody gives to the function that is analysed: who calls that makes the call."""
+def passed_through(run: Run, node: cst.CSTNode, what: str) -> None:
+    """What is done depends on what somebody gives to the function that is analysed: who calls that does it."""
     entry = run.frame
     while entry.caller is not None:
         entry = entry.caller
     if entry.records and entry.function is not None:
-        reason = (
-            f"`{ref.dotted}` is called with what is passed to `{entry.function.qualname}`, which nothing here calls"
-        )
+        reason = f"{what} `{entry.function.qualname}`, which nothing here calls"
         run.world.entries.passes_through(entry.function, run.frame.tree.path, run.frame.tree.line(node), reason)
 
 

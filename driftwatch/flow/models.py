@@ -43,7 +43,6 @@ from driftwatch.flow.values import (
     Value,
     anonymous,
     const,
-    made_from,
     unknown,
     value_of,
 )
@@ -86,7 +85,7 @@ def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -
     found: list[Alternative] = []
     for where, values, named in constants_of(run, arguments.positional, arguments.keywords):
         if values is None:
-            found.extend(made_from(where, *arguments.values()).alternatives)
+            found.extend(run.combine(where, *arguments.values()).alternatives)
             for value in arguments.values() if not only_looks(dotted) else ():
                 lose(run, value.within(where), node, NOT_SORTED_OUT)
             continue
@@ -97,7 +96,7 @@ def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -
                 run.throw(refused.raised, where)
                 run.state.reach -= where
             else:
-                found.extend(made_from(where, *arguments.values()).alternatives)
+                found.extend(run.combine(where, *arguments.values()).alternatives)
     if any(isinstance(a, Unknown) for _, a in found):
         run.may_raise()
     return value_of(found)

@@ -21,7 +21,19 @@ from driftwatch.flow.shared import CONTENTS, changed_content
 from driftwatch.flow.state import Arguments, Content, DictContent, ListContent, State, join_states
 from driftwatch.flow.syntax import Tree
 from driftwatch.flow.uses import Catch, Location, Step, Use
-from driftwatch.flow.values import Alternative, Atom, Class, DictRef, Function, Instance, ListRef, Unknown, Value
+from driftwatch.flow.values import (
+    Alternative,
+    Atom,
+    Class,
+    DictRef,
+    Function,
+    Instance,
+    ListRef,
+    Value,
+    derived_from,
+    is_tainted,
+    of_parameter,
+)
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model import Ref
 
@@ -346,9 +358,26 @@ class Run:
     def asks_constant(self, atom: Atom) -> None:
         """What happens here depends on the text or number that a parameter of the current function is."""
         content = self.content(atom.key) if isinstance(atom, ListRef) else None
-        of_parameter = isinstance(atom, Unknown) and atom.parameter is not None
-        if of_parameter or (isinstance(content, ListContent) and content.forwarded):
+        if of_parameter(atom) or (isinstance(content, ListContent) and content.forwarded):
             self.frame.asks_parameters = self.frame.asks_constants = True
+
+    def combine(self, releases: ReleaseSet, *values: Value) -> Value:
+        """What an operation that is not understood makes of values.
+
+        Where the library decides on one side and a parameter on the other, a caller who gives a constant may know.
+        """
+        made = derived_from(releases, *values)
+        if made.where(lambda atom: is_tainted(atom) and of_parameter(atom)):
+            self.asks_of_library(*values)
+        return made
+
+    def asks_of_library(self, *values: Value) -> None:
+        """What the library is asked here depends on the text or number that a parameter is, if one of these is."""
+        for value in values:
+            for _, atom in value.alternatives:
+                if of_parameter(atom):
+                    self.asks_constant(atom)
+                    self.touch()
 
     def asks(self, atom_parameter: str | None) -> None:
         """What happens here depends on a parameter of the current function."""

@@ -112,6 +112,15 @@ def mark_skipped(run: Run, marks: Value, marked: Value) -> bool:
     return True
 
 
+def put_on(run: Run, mark: SkipMark, arguments: Arguments) -> Value:
+    """A mark is called with what it is put on, and gives that back."""
+    marked = argument(arguments, 0)
+    if marked is None:
+        return unknown(run.state.reach)
+    mark_skipped(run, Value(((run.state.reach, mark),)), marked)
+    return marked
+
+
 def mark_of_body(run: Run, home: ModuleCode | ClassCode, names: dict[str, Value]) -> None:
     """A module or a class has been executed: the mark that it puts on all its tests."""
     surely, perhaps = skipped_by(run, names.get(MODULE_MARK, NOTHING))

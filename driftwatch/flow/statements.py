@@ -19,7 +19,7 @@ from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Loop, Run, settle
 from driftwatch.flow.state import Entry, State, join_states
 from driftwatch.flow.syntax import statements
-from driftwatch.flow.values import Value, const, is_tainted, made_from, unknown
+from driftwatch.flow.values import Value, const, is_tainted, unknown
 from driftwatch.releases import EMPTY
 
 LOOP_ROUNDS = 2
@@ -116,7 +116,7 @@ def _for(run: Run, node: cst.For) -> None:
         with run.repeated(turns):
             for _ in range(turns):
                 before, reach = _Before.of(run), run.state.reach
-                _round(run, node, loop, Entry(reach, EMPTY, made_from(reach, iterable)))
+                _round(run, node, loop, Entry(reach, EMPTY, run.combine(reach, iterable)))
                 if before.is_now(run, node.target):
                     break
     run.frame.loops.pop()

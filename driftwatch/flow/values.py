@@ -8,8 +8,8 @@ and comparable, so that equal ones meet again when branches join.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeGuard
 
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model import Ref
@@ -43,13 +43,15 @@ class Const(Atom):
 class Unknown(Atom):
     """Nothing is known. `parameter` names the parameter of the current function it came in by, if it did.
 
-    `tainted` says that it was made, by something that is not understood, from what depends on the release: a test of it
-    may be a guard. `truth` is what it counts as in a test, where that is known.
+    `derived` says that it is not that itself, but something in it or made from it. `tainted` says that it was made, by
+    something that is not understood, from what depends on the release: a test of it may be a guard. `truth` is what it
+    counts as in a test, where that is known.
     """
 
     parameter: str | None = None
     tainted: bool = False
     truth: bool | None = None
+    derived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,6 +389,22 @@ def _owner_of(atom: Atom) -> Atom:
     return atom.owner if isinstance(atom, MethodOf) else atom
 
 
+def derived_from(releases: ReleaseSet, *values: Value) -> Value:
+    """As `made_from`, of values alone: what it is of a parameter's, whoever calls the function decides."""
+    made = made_from(releases, *values)
+    parameter = next((a.parameter for v in values for _, a in v.alternatives if of_parameter(a)), None)
+    if parameter is None:
+        return made
+    return Value(
+        tuple((where, Unknown(parameter, is_tainted(atom), derived=True)) for where, atom in made.alternatives)
+    )
+
+
+def of_parameter(atom: Atom) -> TypeGuard[Unknown]:
+    """Whether an atom is what came in by a parameter of the current function, or was made from it."""
+    return isinstance(atom, Unknown) and atom.parameter is not None
+
+
 def made_from(releases: ReleaseSet, *values: Value) -> Value:
     """What something that is not understood makes of values: anything, and tainted where one of them is a guard's."""
     tainted = EMPTY
@@ -405,11 +423,20 @@ def tainted_within(value: Value, releases: ReleaseSet) -> Value:
 
 def unknown_tainted(value: Value, guards: ReleaseSet) -> Value:
     """The value, made in these releases from what depends on the release: what is unknown of it there is tainted."""
-    anything = value.where(lambda atom: atom == UNKNOWN)
-    if guards.isdisjoint(anything):
+    if guards.isdisjoint(value.where(_may_be_tainted)):
         return value
-    known = value.only(lambda atom: atom != UNKNOWN)
-    return join(known, value_of([(anything & guards, TAINTED), (anything - guards, UNKNOWN)]))
+    found: list[Alternative] = []
+    for where, atom in value.alternatives:
+        if _may_be_tainted(atom) and isinstance(atom, Unknown):
+            found.append((where & guards, replace(atom, tainted=True)))
+            found.append((where - guards, atom))
+        else:
+            found.append((where, atom))
+    return value_of(found)
+
+
+def _may_be_tainted(atom: Atom) -> bool:
+    return isinstance(atom, Unknown) and not atom.tainted
 
 
 def anonymous(atom: Atom) -> Atom:
@@ -419,4 +446,4 @@ def anonymous(atom: Atom) -> Atom:
 
 def tells(value: Value) -> bool:
     """Whether a value tells something about the library to whoever reads it."""
-    return differs_by_release(value) or any(touches_library(atom) for _, atom in value.alternatives)
+    return differs_by_release(value) or any(touches_library(a) or is_tainted(a) for _, a in value.alternatives)

@@ -7,6 +7,7 @@ from tests.flow.programs.containers import CONTAINERS
 from tests.flow.programs.control import CONTROL
 from tests.flow.programs.derived import DERIVED
 from tests.flow.programs.guards import GUARDS
+from tests.flow.programs.helpers import HELPERS
 from tests.flow.programs.imports import IMPORTS
 from tests.flow.programs.kept import KEPT
 from tests.flow.programs.layout import LAYOUT
@@ -23,5 +24,5 @@ from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT, *PROBES,
-    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *SUBMODULES, *SIGHT,
+    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *SUBMODULES, *SIGHT, *HELPERS,
 )  # fmt: skip

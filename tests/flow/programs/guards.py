@@ -68,7 +68,7 @@ GUARDS = (
 
 
         def run(name):
-            return getattr(comm, name)(1)  #? an attribute of the library is read by a name that is not known
+            getattr(comm, name)  #? the library is asked for a name that is passed to `run`, which nothing here calls
         """,
         runs=False,
     ),

@@ -167,6 +167,47 @@ SKIPS = (
         runs=False,
     ),
     marked(
+        "a_mark_made_by_a_function_of_another_file",
+        """
+        import lib.comm as comm
+        from marks import needs, needs_gather, only_with
+
+
+        @needs_gather
+        def test_named():
+            comm.gather(1, axis=0)
+
+
+        @needs("gather")
+        def test_made():
+            comm.gather(1, axis=0)
+
+
+        @only_with("gather")
+        def test_put_on():
+            comm.gather(1, axis=0)
+        """,
+        runs=False,
+        marks="""
+        import pytest
+
+        import lib.comm as comm
+
+        needs_gather = pytest.mark.skipif(not hasattr(comm, "gather"), reason="no gather")
+
+
+        def needs(name):
+            return pytest.mark.skipif(not hasattr(comm, name), reason=f"no {name}")
+
+
+        def only_with(name):
+            def put(function):
+                return pytest.mark.skipif(not hasattr(comm, name), reason=f"no {name}")(function)
+
+            return put
+        """,
+    ),
+    marked(
         "a_mark_that_nobody_can_follow",
         """
         import pytest

@@ -433,7 +433,7 @@ WRAPPERS = (
         def __getattr__(name):
             if name in LAZY:
                 module = importlib.import_module(LAZY[name])
-                return getattr(module, name)  #? an attribute of the library is read by a name that is not known
+                return getattr(module, name)
             raise AttributeError(name)
         """,
     ),
