@@ -199,6 +199,31 @@ def refused_again(tmp_path: Path, content: bytes, name: str) -> str:
     return caught.value.message
 
 
+def test_a_zip_of_two_megabytes_is_not_read_as_two_gigabytes(tmp_path: Path) -> None:
+    """As a tar: more bytes for each packed one than sources ever have, whether or not they are asked for."""
+    bomb = zip_of(*((f"a/{n}.py", bytes(48 << 20)) for n in range(4)))
+    assert len(bomb) < 200_000
+    assert refused(tmp_path, bomb, "a.whl", Limits()) == (
+        f"a.whl unpacks to more than {(64 << 20) + 200 * len(bomb):,} bytes, which is not read"
+    )
+
+
+def test_a_zip_that_keeps_too_much(tmp_path: Path) -> None:
+    bomb = zip_of(*((f"{n}.py", random.Random(n).randbytes(1 << 15)) for n in range(6)))
+    assert refused(tmp_path, bomb, "a.zip") == "a.zip holds more than 131,072 bytes of sources, which are not read"
+
+
+@pytest.mark.parametrize("comment", [b"", b"PK\x05\x06" + bytes(18)], ids=["plain", "with_another_end_in_its_comment"])
+def test_a_zip_that_is_nothing_but_a_directory(tmp_path: Path, comment: bytes) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for n in range(1000):
+            archive.writestr(f"{n}.txt", b"")
+        archive.comment = comment
+    limits = Limits(members=5000, directory=1 << 15)
+    assert "has a directory of " in refused(tmp_path, buffer.getvalue(), "a.whl", limits)
+
+
 def test_a_zip_that_lies_about_its_sizes(tmp_path: Path) -> None:
     content = bytearray(zip_of(("a.py", bytes(30_000))))
     size = (30_000).to_bytes(4, "little")

@@ -17,6 +17,7 @@ import posixpath
 import re
 import shutil
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -42,9 +43,17 @@ class Limits:
     """Bytes of the members that are asked for."""
     ratio: int = 200
     """Unpacked bytes for each packed one, beyond a first 64 MiB."""
+    directory: int = 32 << 20
+    """Bytes of a zip's directory, which is taken in as a whole."""
+
+    def end(self, packed: int) -> int:
+        """How many bytes an archive of so many may unpack to."""
+        return min(self.total, (64 << 20) + packed * self.ratio)
 
 
 DEFAULT_LIMITS = Limits()
+_ZIP_TAIL = (1 << 16) + 200
+"""Where the end of a zip's directory is told, with the longest comment after it."""
 _DRIVE = re.compile(r"[A-Za-z]:")
 DAMAGE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError)
 UNSUPPORTED = (NotImplementedError, RuntimeError)
@@ -64,10 +73,14 @@ def members(path: Path, name: str, wanted: Wanted, limits: Limits = DEFAULT_LIMI
     """The wanted files of an archive, one by one; `name` is its file name on the index, which says what it is."""
     try:
         if name.endswith((".zip", ".whl")):
+            packed = path.stat().st_size
+            _check_zip_directory(path, packed, name, limits)
             with zipfile.ZipFile(path) as archive:
-                for member, info in zip_members(archive, name, limits).items():
-                    if wanted(member):
-                        yield Member(member, read_zip_member(archive, info, name, limits))
+                found = {m: info for m, info in zip_members(archive, name, packed, limits).items() if wanted(m)}
+                if sum(info.file_size for info in found.values()) > limits.kept:
+                    raise InputError(f"{name} holds more than {limits.kept:,} bytes of sources, which are not read")
+                for member, info in found.items():
+                    yield Member(member, read_zip_member(archive, info, name, limits))
         else:
             yield from _tar_members(path, name, wanted, limits)
     except DAMAGE as error:
@@ -106,13 +119,16 @@ def unpack(files: Iterable[Member], folder: Path, name: str) -> int:
     return count
 
 
-def zip_members(archive: zipfile.ZipFile, name: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, zipfile.ZipInfo]:
-    """The regular files of an open zip by their safe paths; an error when the zip is not to be trusted."""
+def zip_members(
+    archive: zipfile.ZipFile, name: str, packed: int, limits: Limits = DEFAULT_LIMITS
+) -> dict[str, zipfile.ZipInfo]:
+    """The regular files of an open zip of `packed` bytes by their safe paths; an error when it is not to be trusted."""
     infos = archive.infolist()
     if len(infos) > limits.members:
         raise InputError(f"{name} has {len(infos):,} members; more than {limits.members:,} are not read")
-    if sum(info.file_size for info in infos) > limits.total:
-        raise InputError(f"{name} unpacks to more than {limits.total:,} bytes, which is not read")
+    end = limits.end(packed)
+    if sum(info.file_size for info in infos) > end:
+        raise InputError(f"{name} unpacks to more than {end:,} bytes, which is not read")
     found: dict[str, zipfile.ZipInfo] = {}
     for info in infos:
         path = safe_path(info.filename, name)
@@ -121,6 +137,22 @@ def zip_members(archive: zipfile.ZipFile, name: str, limits: Limits = DEFAULT_LI
             continue
         found[path] = info
     return found
+
+
+def _check_zip_directory(path: Path, packed: int, name: str, limits: Limits) -> None:
+    """An error when a zip's directory is too large to be read, before `zipfile` reads it."""
+    with path.open("rb") as file:
+        file.seek(max(0, packed - _ZIP_TAIL))
+        tail = file.read(_ZIP_TAIL)
+    # Whichever of them Python takes for the true one.
+    for record, form, offset in ((b"PK\x05\x06", "<L", 12), (b"PK\x06\x06", "<Q", 40)):
+        at = tail.find(record)
+        while at >= 0:
+            if len(tail) >= at + offset + struct.calcsize(form):
+                (size,) = struct.unpack_from(form, tail, at + offset)
+                if limits.directory < size <= packed:
+                    raise InputError(f"{name} has a directory of {size:,} bytes, which is not read")
+            at = tail.find(record, at + 1)
 
 
 def read_zip_member(
@@ -219,7 +251,7 @@ class _Bounded(io.RawIOBase):
         self._raw = raw
         self._name = name
         self._once = limits.file
-        self._end = min(limits.total, (64 << 20) + packed * limits.ratio)
+        self._end = limits.end(packed)
 
     def read(self, size: int = -1) -> bytes:
         if size < 0 or size > self._once:

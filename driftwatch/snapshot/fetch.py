@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from driftwatch.errors import InputError, UsageError
 from driftwatch.snapshot.archive import Member, members, unpack
@@ -63,7 +63,7 @@ def parse_project_spec(spec: str) -> tuple[str, str | None]:
     if match:
         try:
             return match[1], str(Version(match[2])) if match[2] else None
-        except InvalidVersion:
+        except ValueError:  # also for a number of more digits than Python reads
             pass
     raise UsageError(f"{spec!r} does not name a release", "write pypi:NAME==VERSION, or pypi:NAME for the newest")
 

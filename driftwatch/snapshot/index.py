@@ -23,10 +23,23 @@ from pypi_simple.errors import UnsupportedContentTypeError, UnsupportedRepoVersi
 from driftwatch.errors import IndexUnavailableError, InputError
 from driftwatch.snapshot.cache import Cache
 from driftwatch.snapshot.index_settings import IndexSettings
-from driftwatch.snapshot.transport import RETRIES, BrokenOffError, NotFoundError, Traffic, Transport, public_url
+from driftwatch.snapshot.transport import (
+    RETRIES,
+    WEB,
+    BrokenOffError,
+    NotFoundError,
+    Traffic,
+    Transport,
+    public_url,
+    scheme_of,
+)
 
 MAX_ARCHIVE = 2 << 30
 """No archive larger than this is downloaded."""
+MAX_PAGE = 32 << 20
+"""No project's page larger than this is read."""
+
+MAX_NESTED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +164,17 @@ class PackageIndex:
         what = f"the package index cannot be asked about {name}"
         endpoint = self.transport.trusted(url)
         client = PyPISimple(endpoint, session=self.transport.session)
-        headers = {"Accept": ACCEPT_ANY, "Accept-Encoding": "gzip, deflate"}
+        headers = {"Accept": ACCEPT_ANY, "Accept-Encoding": "gzip"}
         try:
             with self.transport.get(client.get_project_url(name), what, headers) as response:
-                _ = response.content  # read while failures of the network are still translated
-            return ProjectPage.from_response(response, name)
+                # Read here, while it is bounded and failures of the network are translated.
+                response._content = body = self.transport.body(response, MAX_PAGE)
+            if _is_tangled(body):
+                raise ValueError
+            return _checked(ProjectPage.from_response(response, name), response.url)
         except NotFoundError:
             return None
-        except (UnsupportedContentTypeError, UnsupportedRepoVersionError, ValueError):
+        except (UnsupportedContentTypeError, UnsupportedRepoVersionError, ValueError, RecursionError):
             raise IndexUnavailableError(
                 f"{what}: {public_url(endpoint)} does not answer as a package index does", "check PIP_INDEX_URL"
             ) from None
@@ -196,6 +212,27 @@ class PackageIndex:
             return self.cache.keep(path, artifact.sha256)
 
 
+_OPENED = re.compile(rb"<(?!(?:br|hr|img|input|link|meta)\b)[a-z]", re.IGNORECASE)
+_CLOSED = re.compile(rb"</[a-z]", re.IGNORECASE)
+_SPECIAL = re.compile(rb"<[!?]")
+
+
+def _is_tangled(body: bytes) -> bool:
+    """Whether a page is tags within tags within tags, which takes the parser of HTML time without end."""
+    nested = abs(len(_OPENED.findall(body)) - len(_CLOSED.findall(body)))
+    return max(nested, len(_SPECIAL.findall(body))) > MAX_NESTED
+
+
+def _checked(page: ProjectPage, address: str) -> ProjectPage:
+    """The page, when all that it links is where it may lead: from the web, to the web alone."""
+    for package in page.packages:
+        if scheme_of(address) in WEB and scheme_of(package.url) not in WEB:
+            raise IndexUnavailableError(
+                f"{public_url(address)} links {package.filename} at another address than http or https, and is not used"
+            )
+    return page
+
+
 def _project(name: str, packages: list[DistributionPackage]) -> Project:
     releases: dict[Version, list[Artifact]] = {}
     for package in packages:
@@ -213,7 +250,7 @@ def _artifact(name: str, package: DistributionPackage) -> Artifact | None:
         return None
     try:
         version = str(Version(package.version))
-    except InvalidVersion:
+    except ValueError:  # also for a number of more digits than Python reads
         return None
     return Artifact(
         project=name,

@@ -16,7 +16,7 @@ import requests
 from remotezip import PartialBuffer, RemoteFetcher, RemoteZip, RemoteZipError  # type: ignore[import-untyped]
 
 from driftwatch.errors import InputError
-from driftwatch.snapshot.archive import DAMAGE, UNSUPPORTED, gist, read_zip_member, zip_members
+from driftwatch.snapshot.archive import DAMAGE, DEFAULT_LIMITS, UNSUPPORTED, gist, read_zip_member, zip_members
 from driftwatch.snapshot.index import Artifact
 from driftwatch.snapshot.transport import RETRIES, BrokenOffError, RefusedError, Transport
 
@@ -24,6 +24,9 @@ TAIL = 1 << 16
 """Bytes asked for first, from the end; the zip's directory begins to be read from them."""
 GAP = 1 << 17
 """Two members with no more than this between them are fetched in one request."""
+
+MAX_FETCHED = 512 << 20
+"""No more bytes of one wheel are fetched than this, whatever its directory says is to be had."""
 
 
 class NoRangesError(Exception):
@@ -39,6 +42,8 @@ class _Segments(RemoteFetcher):  # type: ignore[misc]
         self._what = what
         self._size = size
         self._have: list[tuple[int, bytes]] = []
+        self.left = DEFAULT_LIMITS.directory + 2 * TAIL
+        """How many bytes more may be fetched."""
 
     def fetch(self, data_range: tuple[int, int | None], stream: bool = False) -> Any:
         start, last = data_range
@@ -76,6 +81,11 @@ class _Segments(RemoteFetcher):  # type: ignore[misc]
         for start, end in joined:
             self.bytes_of(start, end)
 
+    @property
+    def size(self) -> int:
+        """The bytes of the whole file."""
+        return self._size or 0
+
     def _tail(self, length: int) -> tuple[int, int]:
         if self._size is None:
             content = self._request(f"bytes=-{length}", None, None)
@@ -106,6 +116,11 @@ class _Segments(RemoteFetcher):  # type: ignore[misc]
                 raise NoRangesError from None
             if start is not None and (first != start or (end is not None and last + 1 != end)):
                 raise NoRangesError
+            if start is None and last - first >= TAIL:
+                raise NoRangesError
+            self.left -= last - first + 1
+            if self.left < 0:
+                raise InputError(f"{self._what}: more of it would have to be fetched than is right")
             content = b"".join(self._transport.chunks(response, last - first + 1))
         if len(content) != last - first + 1:
             raise InputError(f"{self._what}: the server sent another part of it than it said")
@@ -122,7 +137,8 @@ class RemoteWheel:
         self._segments = _Segments(artifact.url, transport, artifact.size, what)
         with self._damage():
             self._zip = RemoteZip(artifact.url, initial_buffer_size=TAIL, fetcher=lambda *_, **__: self._segments)
-            self.members = zip_members(self._zip, artifact.filename)
+            self._segments.left = MAX_FETCHED
+            self.members = zip_members(self._zip, artifact.filename, self._segments.size)
         starts = sorted({info.header_offset for info in self._zip.infolist()})
         self._ends = dict(zip(starts, [*starts[1:], self._zip.start_dir], strict=True))
 
