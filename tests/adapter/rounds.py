@@ -33,8 +33,16 @@ JUNK: tuple[dict[str, Any], ...] = (
     {"fused": object()},
     {"backend": []},
 )
+PAIRS = ("0.2.7.post1", "0.4.1", "0.5.3")
+MAKING = ("early", "late", "compile", "interrupt", "exit")
+"""Troubles in making the workspace."""
 ERRORS = (ImportError, AssertionError, AttributeError, RuntimeError, TypeError)
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+
+
+class Forbidden:
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"a call read {name} of the adapter")
 
 
 def load_adapter(path: str) -> Any:
@@ -50,14 +58,20 @@ def draw(rng: random.Random, size: int, world: int, number: int) -> dict[str, An
     """A round: a kind of trouble, the rank it befalls, a release, and sizes."""
     releases = ["0.2.7.post1", "0.4.1", "0.5.3", "0.6.0", "0.6.9", "0.6.10", "0.6.12", "0.6.15", "0.7.4"]
     troubles = ["none", "none", "none", "build", "import", "early", "late", "require", "off", "hardware", "request"]
-    troubles += ["junk", "look"]
+    troubles += ["junk", "look", "takes", "compile", "interrupt", "exit"]
     release = rng.choice(releases)
     trouble = troubles[number % len(troubles)]
-    if trouble in ("early", "late"):
+    backend = rng.choice(["auto", "trtllm"] if release in PAIRS else ["auto", "trtllm", "mnnvl"])
+    if trouble == "takes":
+        release = rng.choice(["0.6.12", "0.6.15", "0.7.4"])
+    if trouble in ("early", "late", "interrupt", "exit", "compile"):
         # The others meet in a collective that is theirs alone only where the build meets through its comm_backend; a
         # CPU group of the older pair is given up for good after a failure, so that has a run of its own.
         release = rng.choice(["0.6.0", "0.6.9", "0.6.15", "0.7.4"])
+    if trouble == "compile":
+        backend = "mnnvl"
     return {
+        "backend": backend,
         "release": release,
         "trouble": trouble,
         "who": rng.randrange(size),
@@ -103,7 +117,8 @@ def main() -> None:
         uninstall()
         finder = None
         release = "0.6.16" if trouble == "build" and me else plan["release"]
-        build = Build(history, release, trouble if trouble in ("early", "late") and me else None)
+        lacks = ("allreduce_fusion.weight_bias",) if trouble == "takes" and me else ()
+        build = Build(history, release, trouble if trouble in MAKING and me else None, lacks)
         if trouble == "import" and me:
             finder = RaisingFinder(ERRORS[plan["error"]]("broken install"))
             sys.meta_path.insert(0, finder)
@@ -117,8 +132,16 @@ def main() -> None:
         if trouble == "look" and me:
             capability = "no pair of numbers"
         fa.probe_machine = lambda capability=capability: fa.Machine(
-            cuda=True, capability=capability, device=place, free_memory=1 << 40, node="here"
+            cuda=True,
+            capability=capability,
+            device=place,
+            free_memory=1 << 40,
+            node="here",
+            gpu=f"GPU-{rank}",
+            multicast=True,
+            kind="cpu",
         )
+        fa.unreachable = lambda machine, gpus: None
         mode = "auto" if trouble == "require" else plan["mode"]
         if trouble == "require" and me:
             mode = "require"
@@ -132,21 +155,30 @@ def main() -> None:
         started = time.monotonic()
         try:
             asked = {"hidden_dim": hidden, "dtype": dtype, "max_token_num": plan["limit"], "fused": mode}
-            asked |= {"timeout": given["timeout"], "launch_with_pdl": True}
+            asked |= {"timeout": given["timeout"], "launch_with_pdl": True, "backend": plan["backend"]}
             if trouble == "junk" and me:
                 asked |= JUNK[number % len(JUNK)]
             with fa.FusedAllReduce(group, **asked) as op:
                 seen["path"] = "fused" if op.decision.fused else "reference"
+                seen["backend"] = op.terms and op.terms.backend
                 seen["why"] = list(op.decision.objections)
+                fa.FusedAllReduce.adapter = Forbidden()  # a call reads nothing that was not voted on
                 seen["bad"] = check(fa, op, plan, group, build)
                 seen["calls"] = op.calls
-        except (fa.AdapterError, ValueError) as error:
+        except (fa.AdapterError, ValueError, KeyboardInterrupt, SystemExit) as error:
             seen["raised"] = type(error).__name__
             seen["message"] = str(error)
+        fa.install(adapter)
         if trouble in ("early", "late"):  # nothing stands in the way now, but that it failed before
             build.fail_creation = None
-            with fa.FusedAllReduce(group, hidden, dtype, plan["limit"], "auto", timeout=given["timeout"]) as op:
+            asked = {**asked, "fused": "auto"}
+            with fa.FusedAllReduce(group, **asked) as op:
                 seen["again"] = list(op.decision.objections)
+            with fa.FusedAllReduce(group, **{**asked, "max_token_num": plan["limit"] + 1}) as op:
+                seen["smaller"] = op.decision.fused
+            fa.FusedAllReduce.forget_failures()
+            with fa.FusedAllReduce(group, **asked) as op:
+                seen["forgotten"] = op.decision.fused
         seen["seconds"] = time.monotonic() - started
         seen["alive"] = Workspace.alive
         seen["groups"] = len(dist.distributed_c10d._world.pg_map)
@@ -160,21 +192,24 @@ def check(fa: Any, op: Any, plan: dict[str, Any], group: Any, build: Build) -> l
     """Run the op on random inputs and hold it against float64."""
     bad = []
     for index, tokens in enumerate(plan["tokens"]):
-        hidden, dtype = op.request.hidden_dim, DTYPES[plan["dtype"]]
-        shared = torch.Generator().manual_seed(index + 1)
-        own = torch.Generator().manual_seed(1000 * (op.rank + 1) + index)
-        x = (3 * torch.randn(tokens, hidden, generator=own)).to(dtype)
-        residual = torch.randn(tokens, hidden, generator=shared).to(dtype)
-        weight = torch.randn(hidden, generator=shared).to(dtype)
+        dtype = DTYPES[plan["dtype"]]
+        parts, residual, weight = fa.make_inputs(tokens, op.request.hidden_dim, op.request.dtype, op.world_size)
+        x = parts[op.rank]
         if index:  # a view that is not contiguous
             x = torch.stack([x, x], dim=-1)[..., 0]
-        norm, total = fa.exact_result(x, residual, weight, 1e-5, plan["bias"], group)
+        norm, total = fa.exact_result(parts, residual, weight, 1e-5, plan["bias"])
+        can_run = op.can_run(x, plan["bias"])
+        before = dict(op.calls)
         try:
             got = op(x, residual, weight, 1e-5, plan["bias"])
         except fa.FusedUnavailable:
             if not op.decision.required:
                 bad.append("raised without being required")
+            if can_run:
+                bad.append("it said it could run this")
             continue
+        if tokens and can_run != (op.calls["fused"] > before["fused"]):
+            bad.append(f"it said can_run={can_run}, and did {op.calls} after {before}")
         for what, value, (want, bound) in (("norm", got[0], norm), ("residual", got[1], total)):
             if value.shape != x.shape or value.dtype != dtype:
                 bad.append(f"{what} has the wrong form")
@@ -182,8 +217,6 @@ def check(fa: Any, op: Any, plan: dict[str, Any], group: Any, build: Build) -> l
                 bad.append(f"{what} is off by {float(((value.double() - want).abs() - bound).max())}")
         if tokens <= op.request.max_token_num or not op.decision.required:
             plain = op.allreduce(x)
-            parts = [torch.empty_like(x) for _ in range(op.world_size)]
-            dist.all_gather(parts, x.contiguous(), group=group)
             limit = op.world_size * torch.finfo(dtype).eps * sum(p.double().abs() for p in parts)
             if not bool(((plain.double() - sum(p.double() for p in parts)).abs() <= limit).all()):
                 bad.append(f"plain allreduce is off: {op.decision.fused} {dtype} {x.shape}")

@@ -8,6 +8,7 @@ they were not the same on all, and it refuses what that release refuses.
 from __future__ import annotations
 
 import inspect
+import random
 import sys
 import types
 from collections.abc import Callable
@@ -59,6 +60,15 @@ class AllReduceFusionPattern:
     kARResidualRMSNorm = 1  # noqa: N815 - as above
 
 
+FAILURES: dict[str, type[BaseException]] = {
+    "early": RuntimeError,
+    "late": RuntimeError,
+    "interrupt": KeyboardInterrupt,
+    "exit": SystemExit,
+}
+"""What making a workspace raises, by the name of the trouble."""
+
+
 class Workspace:
     """What creation returns; `alive` counts those not yet destroyed."""
 
@@ -66,6 +76,7 @@ class Workspace:
 
     def __init__(self, group: Any, size: int, limit: int, hidden: int, dtype: Any) -> None:
         self.group, self.size, self.limit, self.hidden, self.dtype = group, size, limit, hidden, dtype
+        self.mc_ptr = 1
         Workspace.alive += 1
         self.destroyed = False
 
@@ -78,7 +89,10 @@ class Workspace:
 class Build:
     """One release's functions, with the way it meets."""
 
-    def __init__(self, history: History, release: str, fail_creation: str | None = None) -> None:
+    def __init__(
+        self, history: History, release: str, fail_creation: str | None = None, lacks: tuple[str, ...] = ()
+    ) -> None:
+        """`lacks` are parameters, written `function.parameter`, that the release has and this build does not take."""
         self.release = release
         self.fail_creation = fail_creation
         self.calls: list[dict[str, Any]] = []
@@ -98,26 +112,34 @@ class Build:
         for name, body in bodies.items():
             for epoch in history.of(Ref("flashinfer.comm", name)):
                 if not epoch.releases.isdisjoint(at) and epoch.symbol.signature is not None:
-                    self.functions[name] = _function(name, epoch.symbol.signature.parameters, body)
+                    taken = [p for p in epoch.symbol.signature.parameters if f"{name}.{p.name}" not in lacks]
+                    self.functions[name] = _function(name, taken, body)
 
     def install(self) -> None:
-        top, comm, mnnvl = (types.ModuleType(n) for n in ("flashinfer", "flashinfer.comm", "flashinfer.comm.mnnvl"))
+        names = ("flashinfer", "flashinfer.comm", "flashinfer.comm.mnnvl", "flashinfer.comm.trtllm_mnnvl_ar")
+        top, comm, mnnvl, mnnvl_ar = (types.ModuleType(name) for name in names)
         top.__version__, top.comm, top.__path__ = self.release, comm, []  # type: ignore[attr-defined]
         comm.mnnvl, comm.__path__ = mnnvl, []  # type: ignore[attr-defined]
         comm.AllReduceFusionPattern = AllReduceFusionPattern  # type: ignore[attr-defined]
         mnnvl.TorchDistBackend = TorchDistBackend  # type: ignore[attr-defined]
         for name, function in self.functions.items():
             setattr(comm, name, function)
-        sys.modules.update({"flashinfer": top, "flashinfer.comm": comm, "flashinfer.comm.mnnvl": mnnvl})
+        mnnvl_ar.get_trtllm_mnnvl_comm_module = self._compile  # type: ignore[attr-defined]
+        sys.modules.update(zip(names, (top, comm, mnnvl, mnnvl_ar), strict=True))
 
     # -- what it does --------------------------------------------------------------------------------------------
+
+    def _compile(self) -> None:
+        if self.fail_creation == "compile":
+            raise RuntimeError("ninja exited with status 1")
 
     def _create(self, a: dict[str, Any]) -> Workspace:
         import torch.distributed as dist
 
         everyone: list[Any]
-        if self.fail_creation == "early":
-            raise RuntimeError("out of handles")
+        random.random()
+        if self.fail_creation in FAILURES and self.fail_creation != "late":
+            raise FAILURES[self.fail_creation]("out of handles")
         backend = a["comm_backend"]
         if self.meets_on == "comm_backend" and backend is not None:
             group = backend._group
@@ -139,7 +161,7 @@ class Build:
         import torch.distributed as dist
 
         if self.fail_creation:
-            raise RuntimeError("out of handles")
+            raise FAILURES.get(self.fail_creation, RuntimeError)("out of handles")
         assert not a.get("create_metadata") and not a.get("use_symm_dev_mem")
         everyone: list[Any] = [None] * dist.get_world_size(a["group"])
         dist.all_gather_object(everyone, a["tp_rank"], group=a["group"])

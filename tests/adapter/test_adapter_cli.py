@@ -83,4 +83,29 @@ def test_the_self_test(fused: str, status: int, adapter_file: Path) -> None:
     if status:
         assert "FusedUnavailable" in outcome["problems"][0]
     else:
-        assert {case["path"] for case in outcome["cases"]} == {"reference"}
+        assert [case["path"] for case in outcome["cases"]] == ["empty", "reference"] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("more", "status", "problem"),
+    [
+        (("--tokens", "0", "3"), 0, None),
+        (("--tokens", "3", "--fused", "require", "--backend", "mnnvl"), 0, None),
+        (("--tokens", "0", "--fused", "require"), 1, "the fused path was required and was never launched"),
+    ],
+)
+def test_the_self_test_on_a_group_that_serves_no_cpu(
+    more: tuple[str, ...], status: int, problem: str | None, adapter_file: Path
+) -> None:
+    """Every collective gets tensors of the device alone, as NCCL wants them."""
+    pytest.importorskip("torch")
+    program = Path(__file__).with_name("on_device.py")
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", str(program), str(adapter_file)]
+    options = ["--json", "--hidden", "64", "--dtypes", "bfloat16", "--timeout", "30", *more]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == status, done.stderr[-2000:]
+    outcome = json.loads(done.stdout)
+    assert outcome["problems"] == ([problem] if problem else [])
+    wanted = ["fused" if case["tokens"] else "empty" for case in outcome["cases"]]
+    assert [case["path"] for case in outcome["cases"]] == wanted

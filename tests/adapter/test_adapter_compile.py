@@ -51,8 +51,11 @@ def test_opcheck(op: Any, tokens: int) -> None:
     x, residual, weight = tensors(tokens)
     operators = op._operators
     for bias in (0.0, 1.0):
-        torch.library.opcheck(operators.allreduce_rmsnorm.default, (x, residual, weight, 1e-6, bias, op._key))
-    torch.library.opcheck(operators.allreduce.default, (x, op._key))
+        given = (x, residual, weight, 1e-6, bias)
+        torch.library.opcheck(operators.allreduce_rmsnorm.default, (*given, None, True, op._key))
+        into = (torch.empty_like(x), torch.empty_like(x))
+        torch.library.opcheck(operators.allreduce_rmsnorm_into.default, (*given, *into, None, True, op._key))
+    torch.library.opcheck(operators.allreduce.default, (x, None, True, op._key))
 
 
 def test_whole_graph_without_recompiles(op: Any) -> None:
@@ -125,7 +128,10 @@ def test_what_is_asked_for(fa: ModuleType, monkeypatch: pytest.MonkeyPatch) -> N
         fa.FusedAllReduce(None, HIDDEN, torch.bfloat16, 8, "require")
     for wrong in (
         {"fused": "always"},
-        {"backend": "auto"},
+        {"backend": "nccl"},
+        {"max_bytes": -1},
+        {"required_tokens": "all"},
+        {"fallback": 3},
         {"hidden_dim": 0},
         {"dtype": torch.float64},
         {"timeout": 0},
@@ -152,7 +158,7 @@ def test_the_report_knows_the_calls(fa: ModuleType, op: Any) -> None:
     op(x, residual, weight)
     op(x, residual, weight)
     (section,) = [s for s in fa.report()["fused_allreduce"] if s["calls"]["reference"]]
-    assert section["calls"] == {"fused": 0, "reference": 2, "captured": 0}
+    assert section["calls"] == {"fused": 0, "reference": 2, "fallback": 0, "empty": 0, "captured": 0}
     assert section["path"] == "reference"
     assert section["why"]
     assert "calls" in fa.as_table(fa.report())

@@ -279,10 +279,11 @@ def test_the_policy_speaks_of_what_exists(history: History, target: Target) -> N
             asked = {*rule.parameters, *rule.needs, *(name for name, _ in rule.given)}
             assert asked <= names, (function, asked - names)
     plan = make_plan(history, policy, history.timeline.all)
-    covered = ReleaseSet()
-    for row in policy.target["regimes"] + policy.target["pair"]:
-        held = history.timeline.matching(row["releases"])
-        assert held.isdisjoint(covered), f"two rows hold for {history.timeline.describe(held & covered)}"
-        covered |= held
-    assert covered == history.timeline.all
+    for backend in ("trtllm", "mnnvl"):
+        covered = ReleaseSet()
+        for row in [r for r in policy.target["regimes"] if r["backend"] == backend] + policy.target["pair"]:
+            held = history.timeline.matching(row["releases"])
+            assert held.isdisjoint(covered), f"two rows hold for {history.timeline.describe(held & covered)}"
+            covered |= held
+        assert covered == history.timeline.all
     assert render(plan, policy, policy.functions, {})

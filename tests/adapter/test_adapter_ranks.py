@@ -57,13 +57,15 @@ def expected(plan: dict[str, Any], modes: list[str]) -> set[str]:
     trouble = plan["trouble"]
     if trouble in ("request", "junk"):
         return {"ValueError"}
+    if trouble in ("interrupt", "exit"):
+        return {"VoteFailed", {"interrupt": "KeyboardInterrupt", "exit": "SystemExit"}[trouble]}
     able = trouble in ("none", "require") or (trouble == "build" and plan["release"] == "0.6.16")
     if able:
         return {"fused"}
     return {"FusedUnavailable"} if "require" in modes else {"reference"}
 
 
-@pytest.mark.parametrize(("world", "size", "rounds"), [(2, 2, 130), (4, 4, 39), (4, 2, 26)])
+@pytest.mark.parametrize(("world", "size", "rounds"), [(2, 2, 119), (4, 4, 34), (4, 2, 34)])
 def test_rounds(world: int, size: int, rounds: int, adapter_file: Path, tmp_path: Path) -> None:
     play(tmp_path, adapter_file, world=world, size=size, rounds=rounds)
 
@@ -85,7 +87,8 @@ def play(
         for group in range(0, world, size):
             ranks = [seen[rank][number] for rank in range(group, group + size)]
             plan = ranks[0]["plan"]
-            if size != world and plan["release"] == "0.6.10" and plan["trouble"] in ("none", "require"):
+            part = size != world and plan["release"] == "0.6.10" and plan["backend"] != "mnnvl"
+            if part and plan["trouble"] in ("none", "require"):
                 allowed = {"FusedUnavailable"} if "require" in [r["mode"] for r in ranks] else {"reference"}
             else:
                 allowed = expected(plan, [r["mode"] for r in ranks])
@@ -95,13 +98,21 @@ def play(
                 assert not r.get("bad"), (plan, r)
                 assert r["seconds"] < TIMEOUT / 2, "it waited for a time-out"
                 assert r["alive"] == 0, "a workspace outlived its close()"
-            if plan["trouble"] in ("import", "hardware", "early", "late", "off", "junk", "look"):
-                culprit = f"rank {group + plan['who']}: "
+            culprit = f"rank {group + plan['who']}: "
+            if plan["trouble"] in ("import", "hardware", "early", "late", "off", "junk", "look", "compile"):
                 told = [r.get("message") or " ".join(r["why"]) for r in ranks]
                 assert all(culprit in text for text in told), "every rank knows which rank it was"
+            if plan["trouble"] in ("interrupt", "exit"):
+                for place, r in enumerate(ranks):
+                    assert (r["raised"] == "VoteFailed") == (place != plan["who"])
+                    assert place == plan["who"] or f"{culprit[:-2]} left" in r["message"]
             if plan["trouble"] in ("early", "late"):
-                again = f"rank {group}: a workspace for these ranks could not be made before: {culprit}"
-                assert all(r["again"][0].startswith(again) for r in ranks), "a failure is remembered, not tried again"
+                again = f"rank {group}: this could not be made before: {culprit}"
+                assert all(any(text.startswith(again) for text in r["again"]) for r in ranks), (
+                    "a failure is remembered, not tried again"
+                )
+                assert all(r["smaller"] for r in ranks), "a failure says nothing of another request"
+                assert all(r["forgotten"] for r in ranks), "what is forgotten is tried again"
     groups = {rank[-1]["groups"] for rank in seen}
     assert max(groups) <= 2 + (world // size if size != world else 0), "process groups pile up"
 
@@ -140,7 +151,16 @@ def test_a_failure_of_the_older_pair(release: str, adapter_file: Path, tmp_path:
 
 def test_a_part_of_the_ranks_on_the_release_that_always_meets_on_all(adapter_file: Path, tmp_path: Path) -> None:
     seen, codes = run(
-        tmp_path, adapter_file, world=4, size=2, rounds=2, limit=90, trouble="none", release="0.6.10", mode="auto"
+        tmp_path,
+        adapter_file,
+        world=4,
+        size=2,
+        rounds=2,
+        limit=90,
+        trouble="none",
+        release="0.6.10",
+        mode="auto",
+        backend="trtllm",
     )
     assert codes == [0] * 4
     for rank in seen:

@@ -39,6 +39,18 @@ def bound_to_group_on_own_device(value: Any, others: Mapping[str, Any]) -> bool:
     return bound_to_group(value, others) and torch.cuda.current_device() == others.get("rank")
 
 
+def bound_to_group_from_first(value: Any, others: Mapping[str, Any]) -> bool:
+    """As `bound_to_group`, and the group's first rank is that of WORLD, or the backend is not the library's own."""
+    backend = others.get("comm_backend")
+    own = type(backend).__module__.partition(".")[0] == "flashinfer"
+    return bound_to_group(value, others) and not (own and group_ranks(value)[0])
+
+
+def is_for_mnnvl(value: Any, others: Mapping[str, Any]) -> bool:
+    """A value that says something, beside a workspace of mnnvl."""
+    return value is not None and others["workspace"].backend == "mnnvl"
+
+
 def is_tensor(value: Any, others: Mapping[str, Any]) -> bool:
     """Whether it is a tensor."""
     return hasattr(value, "data_ptr")
@@ -51,7 +63,9 @@ def _bound_ranks(backend: Any) -> tuple[int, ...]:
 
 CONDITIONS: dict[str, Condition] = {
     "bound_to_group": bound_to_group,
+    "bound_to_group_from_first": bound_to_group_from_first,
     "bound_to_group_on_own_device": bound_to_group_on_own_device,
     "group_is_world": group_is_world,
+    "is_for_mnnvl": is_for_mnnvl,
     "is_tensor": is_tensor,
 }

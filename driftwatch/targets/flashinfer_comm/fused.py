@@ -1,38 +1,39 @@
 """The fused allreduce itself: allreduce, residual add and RMSNorm, in one kernel where every rank can, else in torch.
 
 Enters: a process group and what will be asked of it. Leaves: a `FusedAllReduce` on which all ranks have decided, once,
-together. A call decides nothing: which path it takes follows from its shapes by a rule fixed beforehand, the same on
-every rank. It is a custom op of torch, so compilers and graph captures take it as one step.
+together. A call decides nothing: which path it takes follows from its shapes by rules that were voted on, so that they
+are the same on every rank.
 """
 
 from __future__ import annotations
 
+import json
 import logging
-import operator
-import os
-import re
 import warnings
-import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from driftwatch.adapter.runtime import Adapter
 from driftwatch.adapter.signatures import AdapterError
-from driftwatch.targets.flashinfer_comm.backends import PairKernels, UnifiedKernels, make_backend
-from driftwatch.targets.flashinfer_comm.conditions import group_ranks
-from driftwatch.targets.flashinfer_comm.gates import (
+from driftwatch.targets.flashinfer_comm.agreement import (
     AUTO,
-    BACKENDS,
-    MODES,
+    NORM_PATTERN,
     OFF,
+    PLAIN_PATTERN,
     REQUIRE,
+    TRTLLM,
     Decision,
-    Interface,
-    Request,
+    Terms,
     decide,
-    find_interface,
-    objection,
-    probe_machine,
+    unusable,
+    why_not,
 )
+from driftwatch.targets.flashinfer_comm.asked import asked, name_of_dtype, place_in
+from driftwatch.targets.flashinfer_comm.backends import PairKernels, Stuck, UnifiedKernels, make_backend, warm_up
+from driftwatch.targets.flashinfer_comm.gates import offers
+from driftwatch.targets.flashinfer_comm.machine import Machine, probe_machine, unreachable
+from driftwatch.targets.flashinfer_comm.operators import live, operators
 from driftwatch.targets.flashinfer_comm.reference import reference_add_rmsnorm, reference_allreduce
 from driftwatch.targets.flashinfer_comm.vote import Meeting, VoteFailed
 
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MODE_VARIABLE = "DRIFTWATCH_FUSED"
-BACKEND_VARIABLE = "DRIFTWATCH_FUSED_BACKEND"
-TIMEOUT_VARIABLE = "DRIFTWATCH_FUSED_TIMEOUT"
 _ALONE = "there is one rank, so nothing to reduce"
 
 
@@ -55,18 +53,20 @@ class FusedAllReduce:
     """Allreduce of the input over a group, plus the residual, RMS-normed: ``op(x, residual, weight)``.
 
     Made by all ranks of the group at the same time. `fused` is "auto" (fused where every rank can), "require" (or every
-    rank raises `FusedUnavailable`) or "off". The environment has the last word: DRIFTWATCH_FUSED,
-    DRIFTWATCH_FUSED_BACKEND, DRIFTWATCH_FUSED_TIMEOUT (in seconds, for each wait for the other ranks).
-    Every call must be made by all ranks with the same number of tokens.
+    rank raises `FusedUnavailable`) or "off". `backend` "auto" leaves it to all ranks together. `max_bytes` is the
+    largest message to fuse: None for what engines have found to pay on this machine, 0 for no such limit. Under
+    "require", calls of more than `required_tokens` may go unfused. `fallback` and `fallback_allreduce` are what to run
+    in the place of the reference; they are called as the op and its `allreduce` are, and write to nothing they are
+    given. The environment has the last word: DRIFTWATCH_FUSED, DRIFTWATCH_FUSED_BACKEND, DRIFTWATCH_FUSED_TIMEOUT (in
+    seconds, for each wait for the other ranks). Every call must be made by all ranks with the same number of tokens.
     """
 
     adapter: ClassVar[Adapter]
-    latched: ClassVar[dict[tuple[int, ...], str]] = {}
-    """Groups, by their ranks, on which making a workspace failed, with the reason: it is not tried again."""
-    live: ClassVar[weakref.WeakValueDictionary[str, FusedAllReduce]] = weakref.WeakValueDictionary()
+    latched: ClassVar[dict[tuple[Any, ...], str]] = {}
+    """What failed, by ranks, backend, build and request, with the reason: it is not tried again."""
     _made: ClassVar[int] = 0
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a question of its own
         self,
         group: Any = None,
         hidden_dim: int = 0,
@@ -74,105 +74,202 @@ class FusedAllReduce:
         max_token_num: int = 0,
         fused: str = AUTO,
         *,
-        backend: str = "trtllm",
+        backend: str = AUTO,
         launch_with_pdl: bool = True,
         fp32_acc: bool = True,
         timeout: float = 120.0,
+        max_bytes: int | None = None,
+        required_tokens: int | None = None,
+        fallback: Callable[..., tuple[torch.Tensor, torch.Tensor]] | None = None,
+        fallback_allreduce: Callable[[torch.Tensor], torch.Tensor] | None = None,
     ) -> None:
         self.group = group
-        self.mode, self.request, self.timeout, fault = _asked(
-            hidden_dim, dtype, max_token_num, fused, backend, launch_with_pdl, fp32_acc, timeout
-        )
+        self.fallback, self.fallback_allreduce = fallback, fallback_allreduce
+        given = {
+            "hidden_dim": hidden_dim,
+            "dtype": dtype,
+            "max_token_num": max_token_num,
+            "fused": fused,
+            "backend": backend,
+            "launch_with_pdl": launch_with_pdl,
+            "fp32_acc": fp32_acc,
+            "timeout": timeout,
+            "max_bytes": max_bytes,
+            "required_tokens": required_tokens,
+        }
+        self.mode, self.request, self.timeout, fault = asked(given, (fallback, fallback_allreduce))
         self.closed = False
-        self.calls = {"fused": 0, "reference": 0, "captured": 0}
-        self.reference_because: dict[str, int] = {}
+        self.calls = {"fused": 0, "reference": 0, "fallback": 0, "empty": 0, "captured": 0}
+        self.unfused_because: dict[str, int] = {}
+        self.terms: Terms | None = None
         self._kernels: UnifiedKernels | PairKernels | None = None
-        self.rank, self.world_size, self.ranks = _place(group)
+        self.rank, self.world_size, self.ranks = place_in(group)
         if self.world_size == 1:
             if fault:
                 raise ValueError(fault)
-            required = self.mode == REQUIRE
-            unmet = f"rank {self.rank} requires the fused allreduce, and {_ALONE}" if required else None
-            self.decision = Decision(fused=False, reason=_ALONE, unmet=unmet, required=required)
+            self.decision = unusable([_ALONE], [self.rank] if self.mode == REQUIRE else [])
         else:
             self.decision = self._decide_together(fault)
         self._conclude()
         FusedAllReduce._made += 1
         self._key = str(FusedAllReduce._made)
-        FusedAllReduce.live[self._key] = self
-        self._operators = _operators()
+        live[self._key] = self
+        self._operators = operators()
 
-    # -- calling -------------------------------------------------------------------------------------------------
+    # -- calling -----------------------------------------------------------------------
 
     def __call__(
         self,
         input: torch.Tensor,  # noqa: A002 - the library's own name for it
-        residual: torch.Tensor,
+        residual: torch.Tensor | None,
         weight: torch.Tensor,
         eps: float = 1e-6,
         weight_bias: float = 0.0,
+        *,
+        norm_out: torch.Tensor | None = None,
+        residual_out: torch.Tensor | None = None,
+        use_oneshot: bool | None = None,
+        trigger_completion_at_end: bool = True,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The normed sum, and the sum itself as the new residual: both [tokens, hidden_dim]."""
-        normed, summed = self._operators.allreduce_rmsnorm(input, residual, weight, eps, weight_bias, self._key)
-        return normed, summed
+        """The normed sum, and the sum itself as the new residual: both like the input.
 
-    def allreduce(self, input: torch.Tensor) -> torch.Tensor:  # noqa: A002 - as above
+        They are written to `norm_out` and `residual_out` where both are given; these may be the input and the residual.
+        `trigger_completion_at_end` False lets a consumer begin early, which must then wait by itself.
+        """
+        how = (use_oneshot, trigger_completion_at_end, self._key)
+        given = (input, residual, weight, eps, weight_bias)
+        if norm_out is None and residual_out is None:
+            normed, summed = self._operators.allreduce_rmsnorm(*given, *how)
+            return normed, summed
+        if norm_out is None or residual_out is None:
+            raise ValueError("norm_out and residual_out must both be given, or neither")
+        self._operators.allreduce_rmsnorm_into(*given, norm_out, residual_out, *how)
+        return norm_out, residual_out
+
+    def allreduce(
+        self,
+        input: torch.Tensor,  # noqa: A002 - as above
+        *,
+        use_oneshot: bool | None = None,
+        trigger_completion_at_end: bool = True,
+    ) -> torch.Tensor:
         """The sum alone."""
-        out: torch.Tensor = self._operators.allreduce(input, self._key)
+        out: torch.Tensor = self._operators.allreduce(input, use_oneshot, trigger_completion_at_end, self._key)
         return out
 
+    def can_run(self, x: torch.Tensor, weight_bias: float = 0.0) -> bool:
+        """Whether a call with such an input would be fused; no rank waits for another."""
+        return self.why_not(x, weight_bias) is None
+
+    def why_not(self, x: torch.Tensor, weight_bias: float = 0.0) -> str | None:
+        """Why a call with such an input would not be fused; None when it would be."""
+        if self.closed:
+            return "this FusedAllReduce is closed"
+        if self._kernels is None or self.terms is None:
+            return self.decision.reason
+        if self._misfit(x):
+            return self._misfit(x)
+        return why_not(self.request, self.terms, x.numel() // self.request.hidden_dim, weight_bias)
+
     def run_norm(
-        self, x: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, eps: float, weight_bias: float
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """What the custom op does."""
+        self,
+        x: torch.Tensor,
+        residual: torch.Tensor | None,
+        weight: torch.Tensor,
+        eps: float,
+        weight_bias: float,
+        norm_out: torch.Tensor,
+        residual_out: torch.Tensor,
+        use_oneshot: bool | None,
+        trigger_completion_at_end: bool,
+    ) -> None:
+        """What the custom op does: the results are written to `norm_out` and `residual_out`."""
         self._check(x)
-        _check_devices(x, residual, weight)
-        if residual.shape != x.shape or residual.dtype != x.dtype:
-            raise ValueError(f"residual must be like input: {_looks(residual)} is not {_looks(x)}")
+        for what, other in (("residual", residual), ("norm_out", norm_out), ("residual_out", residual_out)):
+            if other is not None and (other.shape != x.shape or other.dtype != x.dtype):
+                raise ValueError(f"{what} must be like input: {_looks(other)} is not {_looks(x)}")
         if weight.shape != (self.request.hidden_dim,) or weight.dtype != x.dtype:
             # The kernels read a float32 weight as the input's dtype and return noise; no release checks it.
             raise ValueError(f"weight must be [{self.request.hidden_dim}] of {x.dtype}, not {_looks(weight)}")
-        if not x.shape[0]:
-            return x.new_empty(x.shape), x.new_empty(x.shape)
-        kernels = self._route(x.shape[0], weight_bias)
-        if kernels is not None:
-            return kernels.norm(x.contiguous(), residual.contiguous(), weight.contiguous(), eps, weight_bias)
-        summed = reference_allreduce(x, self.group, self.world_size)
-        return reference_add_rmsnorm(summed, residual, weight, eps, weight_bias)
+        if not x.numel():
+            self.calls["empty"] += 1
+            return
+        kernels = self._route(x, weight_bias, self.fallback)
+        if kernels is None:
+            if self.fallback is not None:
+                normed, summed = self.fallback(x, residual, weight, eps, weight_bias)
+            else:
+                total = reference_allreduce(x, self.group, self.world_size)
+                normed, summed = reference_add_rmsnorm(total, residual, weight, eps, weight_bias)
+            norm_out.copy_(normed)
+            residual_out.copy_(summed)
+            return
+        before = x.new_zeros(x.shape) if residual is None else residual
+        normed, summed = _plain_memory(norm_out), _plain_memory(residual_out)
+        more = {"weight_bias": weight_bias} if weight_bias else {}
+        kernels.launch(
+            self._rows(x),
+            NORM_PATTERN,
+            use_oneshot,
+            trigger_completion_at_end,
+            residual_in=self._rows(before),
+            residual_out=self._rows(summed),
+            norm_out=self._rows(normed),
+            rms_gamma=weight.contiguous(),
+            rms_eps=eps,
+            **more,
+        )
+        for out, written in ((norm_out, normed), (residual_out, summed)):
+            if written is not out:
+                out.copy_(written)
 
-    def run_plain(self, x: torch.Tensor) -> torch.Tensor:
+    def run_plain(self, x: torch.Tensor, use_oneshot: bool | None, trigger_completion_at_end: bool) -> torch.Tensor:
         """What the custom op of the plain allreduce does."""
         self._check(x)
-        kernels = self._route(x.shape[0], 0.0) if x.shape[0] else None
+        if not x.numel():
+            self.calls["empty"] += 1
+            return x.new_empty(x.shape)
+        kernels = self._route(x, 0.0, self.fallback_allreduce)
         if kernels is not None:
-            return kernels.plain(x.contiguous())
+            out = x.new_empty(x.shape)
+            kernels.launch(self._rows(x), PLAIN_PATTERN, use_oneshot, trigger_completion_at_end, output=self._rows(out))
+            return out
+        if self.fallback_allreduce is not None:
+            return self.fallback_allreduce(x).clone()
         return reference_allreduce(x, self.group, self.world_size)
+
+    def _rows(self, x: torch.Tensor) -> torch.Tensor:
+        return x.contiguous().view(-1, self.request.hidden_dim)
+
+    def _misfit(self, x: torch.Tensor) -> str | None:
+        request = self.request
+        if x.dim() < 2 or x.shape[-1] != request.hidden_dim or name_of_dtype(x.dtype) != request.dtype:
+            return f"input must be [tokens, {request.hidden_dim}] of {request.dtype}, not {_looks(x)}"
+        return None
 
     def _check(self, x: torch.Tensor) -> None:
         if self.closed:
             raise RuntimeError("this FusedAllReduce is closed")
-        if x.dim() != 2 or x.shape[1] != self.request.hidden_dim or _name(x.dtype) != self.request.dtype:
-            raise ValueError(
-                f"input must be [tokens, {self.request.hidden_dim}] of {self.request.dtype}, not {_looks(x)}"
-            )
+        misfit = self._misfit(x)
+        if misfit:
+            raise ValueError(misfit)
 
-    def _route(self, tokens: int, weight_bias: float) -> UnifiedKernels | PairKernels | None:
-        """The kernels this call goes to, by rules that are the same on every rank; None for the reference path."""
-        kernels = self._kernels
-        why = None
-        if kernels is not None:
-            if tokens > self.request.max_token_num:
-                why = f"more than {self.request.max_token_num} tokens"
-            elif weight_bias and not kernels.takes_weight_bias:
-                why = "this release has no weight_bias"
+    def _route(
+        self, x: torch.Tensor, weight_bias: float, fallback: Callable[..., Any] | None
+    ) -> UnifiedKernels | PairKernels | None:
+        """The kernels this call goes to, by rules that are the same on every rank; None for the other path."""
+        if self._kernels is not None and self.terms is not None:
+            tokens = x.numel() // self.request.hidden_dim
+            why = why_not(self.request, self.terms, tokens, weight_bias)
             if why is None:
                 self.calls["fused"] += 1
                 self._count_capture()
-                return kernels
-            if self.decision.required:
+                return self._kernels
+            self.unfused_because[why] = self.unfused_because.get(why, 0) + 1
+            limit = self.request.required_tokens
+            if self.decision.required and (limit is None or tokens <= limit):
                 raise FusedUnavailable(f"the fused allreduce is required, and this call cannot be: {why}")
-            self.reference_because[why] = self.reference_because.get(why, 0) + 1
-        self.calls["reference"] += 1
+        self.calls["reference" if fallback is None else "fallback"] += 1
         return None
 
     def _count_capture(self) -> None:
@@ -182,56 +279,114 @@ class FusedAllReduce:
         if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
             self.calls["captured"] += 1
 
-    # -- deciding ------------------------------------------------------------------------------------------------
+    # -- deciding ----------------------------------------------------------------------
 
     def _decide_together(self, fault: str | None) -> Decision:
         meeting = Meeting(self.group, self.timeout)
-        against = "fused is off" if self.mode == OFF else self.latched.get(self.ranks)
-        machine = probe_machine()
+        try:
+            decision = self._hold(meeting, fault)
+        except BaseException as error:  # also one that ends the process: the others must hear that this rank is gone
+            if not isinstance(error, VoteFailed):
+                meeting.leave(type(error).__name__)
+            self._release()
+            raise
+        meeting.end()
+        return decision
+
+    def _hold(self, meeting: Meeting, fault: str | None) -> Decision:
+        """Look, vote, and make what was voted for: the first backend of which every rank could."""
+        against = "fused is off" if self.mode == OFF else None
+        machine, offered = Machine(cuda=False), {}
         if against is None and fault is None:
             try:
-                against = objection(self.adapter, self.request, machine, self.rank, self.world_size, _world_size())
+                machine = probe_machine()
+                offered = offers(self.adapter, self.request, machine, self.rank, self.world_size, _world_size())
             except Exception as error:  # whatever it is, the other ranks must hear of it
                 against = f"looking at what is here raised {type(error).__name__}: {error}"
+        for backend, offer in offered.items():
+            offer["objection"] = offer["objection"] or self.latched.get(self._latch(backend))
         ballots = meeting.vote(
             {
                 "mode": self.mode,
                 "fault": fault,
                 "objection": against,
-                "request": vars(self.request),
-                "build": self.adapter.installed.described,
-                "node": machine.node if self.request.backend == "trtllm" else "",
+                "request": asdict(self.request),
+                "backends": offered,
+                "node": machine.node,
+                "device": machine.device,
+                "gpu": machine.gpu,
+                "clique": machine.clique,
             }
         )
         decision = decide(ballots, self.ranks)
-        if decision.fused:
-            decision = self._make_together(meeting, decision.required)
-        meeting.end()
-        return decision
+        failed: list[str] = []
+        backends = list(decision.backends)
+        if TRTLLM in backends:
+            failed = self._ask_peers(meeting, machine, ballots)
+            if failed:
+                backends.remove(TRTLLM)
+        for backend in backends:
+            terms = Terms(**ballots[self.rank]["backends"][backend]["terms"])
+            failures = self._make_together(meeting, terms, machine, decision.gpus_per_node)
+            if not failures:
+                self.terms = terms
+                return replace(decision, backends=(backend,), passed_over=(*decision.passed_over, *failed))
+            failed += failures
+        if not decision.fused:
+            return decision
+        return unusable(failed, [self.ranks[i] for i, b in enumerate(ballots) if b["mode"] == REQUIRE])
 
-    def _make_together(self, meeting: Meeting, required: bool) -> Decision:
-        """Make the workspace, and vote on whether every rank has one; if not, none keeps it."""
-        failure, own = None, True
-        interface = find_interface(self.adapter)
-        assert isinstance(interface, Interface)
-        try:
-            self._kernels = make_backend(self.adapter, interface, self.request, self.group, meeting)
-        except Exception as error:  # whatever it is, the other ranks must hear of it
-            failure, own = f"making the workspace raised {type(error).__name__}: {error}", not _is_of_another(error)
-            meeting.give_up()
-        try:
-            ballots = meeting.vote({"objection": failure, "own": own})
-        except VoteFailed:
+    def _ask_peers(self, meeting: Meeting, machine: Machine, ballots: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Whether each rank's device reaches those of the others, which are known only now."""
+        missing = unreachable(machine, [ballot["gpu"] for ballot in ballots])
+        said = meeting.vote({"objection": missing and f"the device cannot reach the memory of {missing}"})
+        return [f"rank {self.ranks[i]}: {b['objection']}" for i, b in enumerate(said) if b["objection"]]
+
+    def _make_together(self, meeting: Meeting, terms: Terms, machine: Machine, gpus_per_node: int | None) -> list[str]:
+        """Make the workspace, launch once, and vote on both; if any rank fails none keeps it, and it says why."""
+        meeting.attempt()
+
+        def make() -> None:
+            self._kernels = make_backend(self.adapter, terms, self.request, self.group, meeting, gpus_per_node)
+
+        def launch() -> None:
+            assert self._kernels is not None
+            warm_up(self._kernels, self.request, machine, self.world_size, self.timeout)
+
+        failed = self._step(meeting, "making the workspace", make)
+        if not failed:
+            failed = self._step(meeting, "the first launch", launch)
+        if failed:
             self._release()
-            raise
+            self.latched[self._latch(terms.backend)] = f"this could not be made before: {failed[0]}"
+        return failed
+
+    def _step(self, meeting: Meeting, what: str, do: Callable[[], None]) -> list[str]:
+        """Do something that every rank does, and hear from all how it went."""
+        failure, own, stuck = None, True, False
+        try:
+            do()
+        except Exception as error:  # whatever it is, the other ranks must hear of it
+            failure, own = f"{what} raised {type(error).__name__}: {error}", not _is_of_another(error)
+            stuck = isinstance(error, Stuck)
+            meeting.give_up()
+        ballots = meeting.vote({"objection": failure, "own": own, "stuck": stuck})
         failed = [(not b["own"], self.ranks[i], b["objection"]) for i, b in enumerate(ballots) if b["objection"]]
-        objections = [f"rank {rank}: {text}" for _, rank, text in sorted(failed)]  # who failed before who waited for it
-        if not objections:
-            return Decision(fused=True, reason="every rank can", required=required)
-        self._release()
-        self.latched[self.ranks] = f"a workspace for these ranks could not be made before: {objections[0]}"
-        unmet = f"the fused allreduce is required, and cannot run: {'; '.join(objections)}" if required else None
-        return Decision(False, objections[0], tuple(objections), unmet=unmet, required=required)
+        said = [f"rank {rank}: {text}" for _, rank, text in sorted(failed)]  # who failed before who waited for it
+        if any(ballot["stuck"] for ballot in ballots):
+            self._kernels = None  # freeing memory that a kernel still writes to would make it worse
+            raise FusedUnavailable(f"a kernel does not end, and its device is of no use any more: {'; '.join(said)}")
+        return said
+
+    def _latch(self, backend: str) -> tuple[Any, ...]:
+        """All that decides whether making a workspace can work."""
+        request = json.dumps(asdict(self.request), sort_keys=True)
+        return (self.ranks, backend, self.adapter.installed.described, request)
+
+    @classmethod
+    def forget_failures(cls) -> None:
+        """Try again what failed before: for a process that has freed memory, say. Every rank should do it."""
+        cls.latched.clear()
 
     def _conclude(self) -> None:
         """Say what was decided, once for the group, and raise what every rank is to raise."""
@@ -244,23 +399,22 @@ class FusedAllReduce:
             if decision.error:
                 raise ValueError(decision.error)
             raise FusedUnavailable(str(decision.unmet))
-        path = "fused" if decision.fused else "reference"
         level = logging.INFO if decision.fused or self.mode == OFF or self.world_size == 1 else logging.WARNING
         logger.log(
             level if first else logging.DEBUG,
             "allreduce of %d ranks takes the %s path: %s",
             self.world_size,
-            path,
-            "; ".join(decision.objections) or decision.reason,
+            f"fused ({decision.backends[0]})" if decision.fused else "reference",
+            "; ".join(decision.objections or decision.passed_over) or decision.reason,
         )
 
-    # -- ending --------------------------------------------------------------------------------------------------
+    # -- ending ------------------------------------------------------------------------
 
     def close(self) -> None:
         """Free the workspace; every rank does it. Calling it again does nothing."""
         if not self.closed:
             self.closed = True
-            FusedAllReduce.live.pop(self._key, None)
+            live.pop(self._key, None)
             self._release()
 
     def __enter__(self) -> FusedAllReduce:
@@ -283,19 +437,27 @@ class FusedAllReduce:
             except Exception:  # the group may be gone; what is left is freed with the process
                 logger.exception("freeing the workspace failed")
 
+    @property
+    def path(self) -> str:
+        """What was launched so far: "fused", "reference", "fallback", several of them, or "none"."""
+        return " and ".join(p for p in ("fused", "reference", "fallback") if self.calls[p]) or "none"
+
     def report(self) -> dict[str, Any]:
         """What was decided, why, and how often each path ran."""
         return {
             "ranks": list(self.ranks),
             "rank": self.rank,
             "asked": self.mode,
-            "path": "fused" if self.decision.fused else "reference",
+            "decided": "fused" if self.decision.fused else "reference",
             "why": self.decision.reason,
             "objections": list(self.decision.objections),
+            "passed_over": list(self.decision.passed_over),
+            "backend": self.terms.backend if self.terms is not None else None,
             "kernels": type(self._kernels).__name__ if self._kernels is not None else None,
-            "request": vars(self.request),
+            "request": asdict(self.request),
+            "path": self.path,
             "calls": dict(self.calls),
-            "reference_because": dict(self.reference_because),
+            "unfused_because": dict(self.unfused_because),
         }
 
 
@@ -303,74 +465,8 @@ def install(adapter: Adapter) -> None:
     """Make `FusedAllReduce` use an adapter, and put it into the adapter's report."""
     FusedAllReduce.adapter = adapter
     adapter.sections["fused_allreduce"] = lambda: [
-        op.report() for _, op in sorted(FusedAllReduce.live.items(), key=lambda item: int(item[0]))
+        op.report() for _, op in sorted(live.items(), key=lambda item: int(item[0]))
     ]
-
-
-def _asked(
-    hidden_dim: Any,
-    dtype: Any,
-    max_token_num: Any,
-    mode: Any,
-    backend: Any,
-    launch_with_pdl: bool,
-    fp32_acc: bool,
-    timeout: Any,
-) -> tuple[str, Request, float, str | None]:
-    """What is asked for, the environment included, and what is wrong with it.
-
-    It never raises, whatever was passed: the other ranks must hear of it too, or they would wait for this one.
-    """
-    mode = os.environ.get(MODE_VARIABLE) or mode
-    backend = os.environ.get(BACKEND_VARIABLE) or backend
-    hidden, limit, seconds = _count(hidden_dim), _count(max_token_num), _seconds(timeout)
-    fault = None
-    if mode not in MODES:
-        fault = f"fused={mode!r} is none of {', '.join(MODES)}"
-    elif backend not in BACKENDS:
-        fault = f"backend={backend!r} is none of {', '.join(BACKENDS)}"
-    elif hidden <= 0 or limit <= 0:
-        fault = f"hidden_dim and max_token_num must be positive integers, not {hidden_dim!r} and {max_token_num!r}"
-    elif _name(dtype) not in ("float16", "bfloat16", "float32"):
-        fault = f"dtype must be float16, bfloat16 or float32, not {dtype}"
-    elif not seconds:
-        fault = f"timeout must be a number of seconds, not {os.environ.get(TIMEOUT_VARIABLE) or timeout!r}"
-    request = Request(hidden, _name(dtype), limit, str(backend), bool(launch_with_pdl), bool(fp32_acc))
-    return str(mode), request, seconds or 120.0, fault
-
-
-def _count(value: Any) -> int:
-    """An integer of any sort as an int; 0 for what is none."""
-    try:
-        return operator.index(value)
-    except Exception:  # a tensor of many elements raises what it likes
-        return 0
-
-
-def _seconds(timeout: Any) -> float:
-    """The time to wait, the environment included; 0 for what cannot be one."""
-    try:
-        seconds = float(os.environ.get(TIMEOUT_VARIABLE) or timeout)
-    except Exception:  # as above
-        return 0.0
-    return seconds if 0 < seconds < 1e6 else 0.0
-
-
-def _place(group: Any) -> tuple[int, int, tuple[int, ...]]:
-    """This process's rank in the group, the group's size, and its global ranks."""
-    import torch.distributed as dist
-
-    if not (dist.is_available() and dist.is_initialized()):
-        if group is not None:
-            raise ValueError("torch.distributed is not initialized, so there is no group")
-        return 0, 1, (0,)
-    try:
-        ranks = group_ranks(group)
-    except Exception as error:  # each release of torch has its own way
-        raise ValueError(f"group is no process group that this process is in: {group!r}") from error
-    if dist.get_rank() not in ranks:
-        raise ValueError("this process is not in the group")
-    return ranks.index(dist.get_rank()), len(ranks), ranks
 
 
 def _world_size() -> int:
@@ -379,38 +475,9 @@ def _world_size() -> int:
     return int(dist.get_world_size())
 
 
-_operator_cache: list[Any] = []
-
-
-def _operators() -> Any:
-    """The custom ops, registered when the first is needed: importing this module does not need torch."""
-    if _operator_cache:
-        return _operator_cache[0]
-    import torch
-
-    make_library: Any = torch.library.Library  # not typed in every release of torch
-    base = "driftwatch_" + re.sub(r"\W", "_", __name__)
-    for number in range(1000):  # a reloaded module finds its own name taken
-        name = f"{base}_{number}" if number else base
-        library = make_library(name, "FRAGMENT")
-        try:
-            tags = (torch.Tag.pt2_compliant_tag,)
-            library.define(
-                "allreduce_rmsnorm(Tensor input, Tensor residual, Tensor weight, float eps, float weight_bias, str key)"
-                " -> (Tensor, Tensor)",
-                tags=tags,
-            )
-            library.define("allreduce(Tensor input, str key) -> Tensor", tags=tags)
-        except RuntimeError:
-            continue
-        library.impl("allreduce_rmsnorm", _run_norm, "CompositeExplicitAutograd")
-        library.impl("allreduce", _run_plain, "CompositeExplicitAutograd")
-        torch.library.register_fake(f"{name}::allreduce_rmsnorm", _fake_norm, lib=library)
-        torch.library.register_fake(f"{name}::allreduce", _fake_plain, lib=library)
-        operators = getattr(torch.ops, name)
-        _operator_cache.extend([operators, library])
-        return operators
-    raise AdapterError("no free name for the custom ops")
+def _plain_memory(out: torch.Tensor) -> torch.Tensor:
+    """The tensor, or one like it in plain order where a kernel cannot write to it directly."""
+    return out if out.is_contiguous() else out.new_empty(out.shape)
 
 
 def _is_of_another(error: BaseException | None) -> bool:
@@ -418,44 +485,6 @@ def _is_of_another(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, VoteFailed):
         error = error.__cause__ or error.__context__
     return error is not None
-
-
-def _find(key: str) -> FusedAllReduce:
-    op = FusedAllReduce.live.get(key)
-    if op is None:
-        raise RuntimeError("this FusedAllReduce is closed")
-    return op
-
-
-def _run_norm(
-    x: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, eps: float, weight_bias: float, key: str
-) -> tuple[torch.Tensor, torch.Tensor]:
-    return _find(key).run_norm(x, residual, weight, eps, weight_bias)
-
-
-def _run_plain(x: torch.Tensor, key: str) -> torch.Tensor:
-    return _find(key).run_plain(x)
-
-
-def _fake_norm(
-    x: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, eps: float, weight_bias: float, key: str
-) -> tuple[torch.Tensor, torch.Tensor]:
-    _check_devices(x, residual, weight)  # torch also comes here for real tensors when one of them is on meta
-    return x.new_empty(x.shape), x.new_empty(x.shape)
-
-
-def _fake_plain(x: torch.Tensor, key: str) -> torch.Tensor:
-    return x.new_empty(x.shape)
-
-
-def _check_devices(x: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor) -> None:
-    """A kernel takes pointers as they are, whichever memory they are of."""
-    if residual.device != x.device or weight.device != x.device:
-        raise ValueError(f"residual and weight must be on {x.device}, not {residual.device} and {weight.device}")
-
-
-def _name(dtype: Any) -> str:
-    return str(dtype).removeprefix("torch.")
 
 
 def _looks(x: torch.Tensor) -> str:

@@ -1,218 +1,197 @@
-"""Whether this rank could run the fused kernel, and what all ranks together make of it.
+"""What the installed build offers, backend by backend, and why this rank could not run it.
 
-Enters: the adapter, what is asked for, and what this machine has. Leaves: a reason against it in one sentence, or None;
-and, from the ballots of all ranks, one decision. `decide` is a pure function of the ballots, so every rank comes to the
-same end.
+Enters: the adapter, what is asked for, and what this machine has. Leaves: for each backend its `Terms`, and a reason
+against it in one sentence, or None. What comes of it is for all ranks to say (see `agreement`).
 """
 
 from __future__ import annotations
 
 import importlib
-import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from driftwatch.adapter.runtime import Adapter
+from driftwatch.targets.flashinfer_comm.agreement import (
+    AUTO,
+    FALLBACK_ORDER,
+    MNNVL,
+    PAIR,
+    PAIR_RUN,
+    RUN,
+    TRTLLM,
+    UNIFIED,
+    Request,
+    Terms,
+    listed,
+)
+from driftwatch.targets.flashinfer_comm.machine import Machine
 
-AUTO, REQUIRE, OFF = "auto", "require", "off"
-MODES = (AUTO, REQUIRE, OFF)
-BACKENDS = ("trtllm", "mnnvl")
-UNIFIED, PAIR = "unified", "pair"
-_CREATE = "create_allreduce_fusion_workspace"
+CREATE = "create_allreduce_fusion_workspace"
+PAIR_CREATE = "trtllm_create_ipc_workspace_for_all_reduce_fusion"
+PAIR_DESTROY = "trtllm_destroy_ipc_workspace_for_all_reduce_fusion"
 _MAX_EXCHANGE = 2**31
 """No release makes an exchange buffer larger than this."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is asked of the fused allreduce; every rank of a group must ask for the same."""
-
-    hidden_dim: int
-    dtype: str
-    max_token_num: int
-    backend: str
-    launch_with_pdl: bool
-    fp32_acc: bool
-
-    @property
-    def item_size(self) -> int:
-        return 4 if self.dtype == "float32" else 2
-
-
-@dataclass(frozen=True)
-class Machine:
-    """What this process has to run on."""
-
-    cuda: bool
-    capability: tuple[int, int] | None = None
-    device: int | None = None
-    free_memory: int | None = None
-    peers: bool = True
-    node: str = ""
+_MAX_MNNVL = 2**32 - 1
+"""The largest of the three buffers of an mnnvl workspace; every release refuses more."""
 
 
 @dataclass(frozen=True)
 class Interface:
-    """How the installed build is called: `kind` is UNIFIED or PAIR; the rest says how its workspace meets."""
+    """How the installed build is called: `kind` is UNIFIED or PAIR; the rest says how its workspace meets.
+
+    `device_is` is the device it allocates on: "current", that of the "rank", or that of the "local rank".
+    """
 
     kind: str
-    meets_on: str
     sub_group: bool
-    device_is_rank: bool
+    device_is: str
 
 
-def probe_machine() -> Machine:
-    """Look at the hardware; anything that raises counts as not there."""
-    import torch
-
-    node = _node()
-    try:
-        if not torch.cuda.is_available():
-            return Machine(cuda=False, node=node)
-        device = torch.cuda.current_device()
-        others = [i for i in range(torch.cuda.device_count()) if i != device]
-        return Machine(
-            cuda=True,
-            capability=torch.cuda.get_device_capability(device),
-            device=device,
-            free_memory=torch.cuda.mem_get_info(device)[0],
-            peers=all(torch.cuda.can_device_access_peer(device, other) for other in others),
-            node=node,
-        )
-    except Exception:  # a driver that is there and does not work
-        return Machine(cuda=False, node=node)
-
-
-def find_interface(adapter: Adapter) -> Interface | str:
-    """How the installed build is called, or why it cannot be."""
+def find_interface(adapter: Adapter, backend: str) -> Interface | str:
+    """How the installed build is called for a backend, or why it cannot be."""
     if adapter.installed.module is None:
         return adapter.installed.error or "FlashInfer is not installed"
     release = adapter.installed.release
-    unified = adapter.bindings.get(_CREATE)
-    if unified and unified.target and adapter.available("allreduce_fusion"):
+    unified = adapter.bindings.get(CREATE)
+    if unified and unified.target and adapter.available(RUN):
         try:
             importlib.import_module(f"{adapter.installed.module_name}.mnnvl")
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # it needs more packages than the rest, and an import can even exit
             return f"import {adapter.installed.module_name}.mnnvl raised {type(error).__name__}: {error}"
-        row = None if unified.drift else _row(adapter.target["regimes"], release)
+        row = None if unified.drift else _row(adapter.target["regimes"], release, backend)
         if row is not None:
-            return Interface(UNIFIED, row["meets_on"], row["sub_group"], row["device_is_rank"])
+            return Interface(UNIFIED, row["sub_group"], row["device_is"])
         # A build of no known release: the portable call passes both, so whichever it looks at is the right one.
         both = unified.takes("group") and unified.takes("comm_backend")
-        return Interface(UNIFIED, "comm_backend", sub_group=both, device_is_rank=False)
-    if adapter.available("trtllm_allreduce_fusion") and _row(adapter.target["pair"], release) is not None:
-        return Interface(PAIR, "group", sub_group=True, device_is_rank=False)
+        return Interface(UNIFIED, sub_group=both, device_is="current")
+    if adapter.available(PAIR_RUN) and _row(adapter.target["pair"], release) is not None:
+        if backend != TRTLLM:
+            return f"{adapter.installed.described} has the backend {TRTLLM} alone"
+        return Interface(PAIR, sub_group=True, device_is="current")
     described = adapter.installed.described
     return f"{described} has neither the unified allreduce_fusion nor an older pair that is known"
 
 
-def objection(adapter: Adapter, request: Request, machine: Machine, rank: int, size: int, world: int) -> str | None:
-    """Why this rank cannot run fused; None when nothing speaks against it."""
-    target = adapter.target
-    interface = find_interface(adapter)
-    if size not in target["world_sizes"]:
-        return f"the kernels are for groups of {_listed(target['world_sizes'])} ranks, not {size}"
-    if isinstance(interface, str):
-        return interface
-    if request.dtype not in target["dtypes"]:
-        return f"the kernels are for {_listed(target['dtypes'])}, not {request.dtype}"
-    if request.hidden_dim * request.item_size % target["alignment"]:
-        return f"a row of {request.hidden_dim} {request.dtype} is not a multiple of {target['alignment']} bytes"
-    if interface.kind == PAIR and request.backend != "trtllm":
-        return f"{adapter.installed.described} has the backend trtllm alone"
-    if size != world and not interface.sub_group:
-        return f"{adapter.installed.described} always meets on all ranks: no call of it is safe for a part of them"
-    return _hardware_objection(adapter, request, machine, rank, size, interface)
+def offers(
+    adapter: Adapter, request: Request, machine: Machine, rank: int, size: int, world: int
+) -> dict[str, dict[str, Any]]:
+    """For each backend that was asked for: its terms as plain data, and what speaks against it on this rank."""
+    found: dict[str, dict[str, Any]] = {}
+    for backend in FALLBACK_ORDER if request.backend == AUTO else (request.backend,):
+        interface = find_interface(adapter, backend)
+        against = interface if isinstance(interface, str) else None
+        terms = None
+        if isinstance(interface, Interface):
+            terms = make_terms(adapter, request, machine, backend, interface, size)
+            against = objection(adapter, request, machine, backend, interface, rank, size, world)
+        found[backend] = {"objection": against, "terms": None if terms is None else asdict(terms)}
+    return found
 
 
-def _hardware_objection(
-    adapter: Adapter, request: Request, machine: Machine, rank: int, size: int, interface: Interface
+def make_terms(
+    adapter: Adapter, request: Request, machine: Machine, backend: str, interface: Interface, size: int
+) -> Terms:
+    """All that a later call depends on, taken from this rank's build and machine."""
+    names = (CREATE, RUN) if interface.kind == UNIFIED else (PAIR_CREATE, PAIR_RUN, PAIR_DESTROY)
+    shapes = {name: adapter.bindings[name].shape for name in names}
+    row = _row(adapter.target["oneshot"], adapter.installed.release)
+    limits = adapter.target["sizes"] if request.max_bytes is None else []
+    limit = next(
+        (r["bytes"] for r in limits if tuple(r["capability"]) == machine.capability and r["ranks"] == size), None
+    )
+    patterns = adapter.attribute("AllReduceFusionPattern")
+    return Terms(
+        backend=backend,
+        kind=interface.kind,
+        build=adapter.installed.described,
+        device_is=interface.device_is,
+        takes={name: sorted(shape.names) if shape else [] for name, shape in shapes.items()},
+        patterns={name: int(getattr(patterns, name)) for name in sorted(vars(patterns)) if name.startswith("k")},
+        oneshot_tokens=row["tokens"] if row and interface.kind == PAIR else None,
+        max_bytes=request.max_bytes or limit,
+    )
+
+
+def objection(
+    adapter: Adapter,
+    request: Request,
+    machine: Machine,
+    backend: str,
+    interface: Interface,
+    rank: int,
+    size: int,
+    world: int,
 ) -> str | None:
+    """Why this rank cannot run a backend; None when nothing speaks against it."""
+    target, described = adapter.target, adapter.installed.described
+    hardware = [row for row in target["hardware"] if row["backend"] == backend]
+    # The newest known release stands in for a build that is none of them: what it gates, later ones gate.
+    row = _row(hardware, adapter.installed.release) or hardware[-1]
+    if size not in row["ranks"]:
+        return f"the {backend} kernels are for groups of {listed(row['ranks'])} ranks, not {size}"
+    if request.dtype not in target["dtypes"]:
+        return f"the kernels are for {listed(target['dtypes'])}, not {request.dtype}"
+    if request.row_bytes % target["alignment"]:
+        return f"a row of {request.hidden_dim} {request.dtype} is not a multiple of {target['alignment']} bytes"
+    if size != world and not interface.sub_group:
+        return f"{described} always meets on all ranks: no call of it is safe for a part of them"
     if not machine.cuda or machine.capability is None:
         return "there is no CUDA device"
-    release = adapter.installed.release
-    row = _row([r for r in adapter.target["hardware"] if r["backend"] == request.backend], release)
-    # The newest known release stands in for a build that is none of them: what it gates, later ones gate.
-    majors = (
-        row["majors"]
-        if row
-        else [r for r in adapter.target["hardware"] if r["backend"] == request.backend][-1]["majors"]
-    )
-    if machine.capability[0] not in majors:
+    if machine.capability[0] not in row["majors"]:
         major, minor = machine.capability
-        return f"compute capability {major}.{minor} is not one its {request.backend} kernels are built for"
-    if interface.device_is_rank and machine.device != rank:
+        return f"compute capability {major}.{minor} is not one its {backend} kernels are built for"
+    if request.backend == AUTO and backend == MNNVL:
+        against = _not_by_itself(target["auto"], adapter.installed.release, machine, described)
+        if against:
+            return against
+    if backend == MNNVL and machine.multicast is False and not machine.clique:
+        return f"{MNNVL} needs NVLink multicast or fabric memory, and the device has neither"
+    if interface.device_is == "rank" and machine.device != rank:
         return f"this release allocates on device {rank}, the rank's own number, and runs on device {machine.device}"
-    if request.backend == "trtllm" and not machine.peers:
-        return "the device cannot reach the memory of its peers"
-    needed = workspace_bytes(request, size)
+    return _memory_objection(request, machine, backend, size)
+
+
+def _not_by_itself(
+    rows: Sequence[Mapping[str, Any]], release: str | None, machine: Machine, described: str
+) -> str | None:
+    """Why mnnvl is not chosen unasked, though it might run where it is asked for."""
+    row = _row(rows, release)
+    if row is None:
+        return f"{MNNVL} of {described} is used only when it is asked for"
+    if list(machine.capability or ()) not in [list(capability) for capability in row["capabilities"]]:
+        major, minor = machine.capability or (0, 0)
+        return f"{MNNVL} is used on compute capability {major}.{minor} only when it is asked for"
+    if not machine.multicast and not machine.clique:
+        return f"{MNNVL} is used only when it is asked for where neither multicast nor fabric is known to be there"
+    return None
+
+
+def _memory_objection(request: Request, machine: Machine, backend: str, size: int) -> str | None:
+    needed = workspace_bytes(request, backend, size)
+    if backend == MNNVL and needed // 3 > _MAX_MNNVL:
+        return f"a buffer of the workspace would need {needed // 3} bytes, and {_MAX_MNNVL} is the most"
     if machine.free_memory is not None and machine.free_memory < needed:
         return f"the workspace needs {needed >> 20} MiB, and {machine.free_memory >> 20} MiB are free"
     return None
 
 
-def workspace_bytes(request: Request, size: int) -> int:
-    """What a workspace takes on each device: one buffer for exchange, three for one-shot messages."""
-    message = size * request.max_token_num * request.hidden_dim * request.item_size
+def workspace_bytes(request: Request, backend: str, size: int) -> int:
+    """What a workspace takes on each device.
+
+    trtllm has one buffer for exchange and three for one-shot messages, mnnvl three for two stages of rounded tokens.
+    """
+    if backend == MNNVL:
+        rounded = -(-request.max_token_num // size) * size
+        return 3 * 2 * rounded * request.row_bytes
+    message = size * request.max_token_num * request.row_bytes
     return message + 3 * min(message, _MAX_EXCHANGE)
 
 
-@dataclass(frozen=True)
-class Decision:
-    """What the ballots say. `error` is for all ranks to raise, `unmet` when one required what cannot be.
-
-    `required` says that any rank did: then a call that cannot be fused raises on every rank.
-    """
-
-    fused: bool
-    reason: str
-    objections: tuple[str, ...] = ()
-    error: str | None = None
-    unmet: str | None = None
-    required: bool = False
-
-
-def decide(ballots: Sequence[Mapping[str, Any]], ranks: Sequence[int]) -> Decision:
-    """One decision from the ballots of all ranks: fused when every one can and asks the same."""
-    faults = [f"rank {ranks[i]}: {b['fault']}" for i, b in enumerate(ballots) if b["fault"]]
-    for i, ballot in enumerate(ballots):
-        if not faults and ballot["request"] != ballots[0]["request"]:
-            faults.append(f"rank {ranks[i]} asks for {ballot['request']}, rank {ranks[0]} for {ballots[0]['request']}")
-    if faults:
-        return Decision(fused=False, reason=faults[0], objections=tuple(faults), error="; ".join(faults))
-    objections = [f"rank {ranks[i]}: {b['objection']}" for i, b in enumerate(ballots) if b["objection"]]
-    if not objections:
-        for what, label in (("build", "has"), ("node", "is on")):
-            for i, ballot in enumerate(ballots):
-                if ballot[what] != ballots[0][what]:
-                    objections.append(
-                        f"rank {ranks[i]} {label} {ballot[what]}, rank {ranks[0]} {label} {ballots[0][what]}"
-                    )
-                    break
-    reason = objections[0] if objections else "every rank can"
-    required = [ranks[i] for i, ballot in enumerate(ballots) if ballot["mode"] == REQUIRE]
-    unmet = None
-    if objections and required:
-        unmet = f"rank {_listed(required)} requires the fused allreduce, and it cannot run: {'; '.join(objections)}"
-    return Decision(not objections, reason, tuple(objections), unmet=unmet, required=bool(required))
-
-
-def _row(rows: Sequence[Mapping[str, Any]], release: str | None) -> Mapping[str, Any] | None:
-    """The row that holds for a release."""
-    return next((row for row in rows if release in row["releases"]), None)
-
-
-def _node() -> str:
-    """A name that processes on one machine share: the boot, and where there is none the host."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        return platform.node()
-
-
-def _listed(values: Sequence[Any]) -> str:
-    return ", ".join(str(value) for value in values)
+def _row(
+    rows: Sequence[Mapping[str, Any]], release: str | None, backend: str | None = None
+) -> Mapping[str, Any] | None:
+    """The row that holds for a release, and for a backend where rows are for one."""
+    return next((row for row in rows if release in row["releases"] and row.get("backend", backend) == backend), None)

@@ -23,12 +23,12 @@ def reference_allreduce(x: torch.Tensor, group: Any, world_size: int) -> torch.T
 
 
 def reference_add_rmsnorm(
-    x: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, eps: float, weight_bias: float
+    x: torch.Tensor, residual: torch.Tensor | None, weight: torch.Tensor, eps: float, weight_bias: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The normed output and the new residual of an input that is already summed."""
     import torch
 
-    summed = x.float() + residual.float()
+    summed = x.float() if residual is None else x.float() + residual.float()
     scale = torch.rsqrt(summed.square().mean(dim=-1, keepdim=True) + eps)
     normed = summed * scale * (weight.float() + weight_bias)
     return normed.to(x.dtype), summed.to(x.dtype)

@@ -7,13 +7,13 @@ timeout, and works where a collective before it has failed. Every rank of a grou
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import datetime
 import hashlib
 import json
-import pickle
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from driftwatch.adapter.signatures import AdapterError
@@ -44,27 +44,45 @@ class Meeting:
         # A process may hold two copies of this code, under two names: each counts its own meetings.
         place = hashlib.sha256(f"{__name__}|{self.ranks}".encode()).hexdigest()[:16]
         self._prefix = f"driftwatch/{place}/{number}"
-        self._votes = self._gathers = 0
+        self._votes = self._gathers = self._attempts = 0
 
     def vote(self, ballot: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Give this rank's ballot and wait for all, in order of rank. Raises `VoteFailed` within the timeout."""
         # Counted apart from the rest: a rank that failed in the middle of that still comes to the next vote.
         self._votes += 1
-        said = self._exchange(f"vote/{self._votes}", json.dumps(dict(ballot)).encode(), lambda: False)
-        return [json.loads(text) for text in said]
+        said: list[dict[str, Any]] = self._exchange(f"vote/{self._votes}", dict(ballot), [self._left])
+        return said
+
+    def attempt(self) -> None:
+        """Begin something in which ranks `gather`; every rank does, so that none takes an old `give_up` for a new."""
+        self._attempts += 1
+        self._gathers = 0
 
     def gather(self, value: Any) -> list[Any]:
-        """Any object of each rank, in order of rank; ends early when a rank has called `give_up`."""
-        # Pickle between processes of one job, as `all_gather_object` does it, and from the same store.
+        """Plain data of each rank, in order of rank; ends early when a rank has called `give_up`."""
         self._gathers += 1
-        given_up = [f"{self._prefix}/given-up"]
-        said = self._exchange(f"gather/{self._gathers}", pickle.dumps(value), lambda: bool(self._store.check(given_up)))
-        return [pickle.loads(data) for data in said]  # noqa: S301 - see above
+        what = f"gather/{self._attempts}/{self._gathers}"
+        return self._exchange(what, value, [self._left, self._given_up])
 
     def give_up(self) -> None:
         """Tell those who wait in `gather` that this rank will not come."""
-        with contextlib.suppress(Exception):  # they find out by the timeout
-            self._store.set(f"{self._prefix}/given-up", str(self.ranks[self.rank]))
+        self._tell(self._given_up, f"rank {self.ranks[self.rank]} gave up")
+
+    def leave(self, why: str) -> None:
+        """Tell those who wait for anything that this rank is gone from the meeting."""
+        self._tell(self._left, f"rank {self.ranks[self.rank]} left: {why}")
+
+    @property
+    def _left(self) -> str:
+        return f"{self._prefix}/left"
+
+    @property
+    def _given_up(self) -> str:
+        return f"{self._prefix}/given-up/{self._attempts}"
+
+    def _tell(self, key: str, text: str) -> None:
+        with contextlib.suppress(Exception):  # the store may be gone; they find out by the timeout
+            self._store.set(key, text)
 
     def end(self) -> None:
         """Tidy up after the last word. The first rank waits for the others, since the store may live in its process."""
@@ -73,20 +91,24 @@ class Meeting:
             self._store.set(keys[self.rank], "")
             if self.rank == 0:
                 self._store.wait(keys, datetime.timedelta(seconds=self.timeout))
-                for key in [*keys, f"{self._prefix}/given-up"]:
+                given_up = [f"{self._prefix}/given-up/{attempt}" for attempt in range(1, self._attempts + 1)]
+                for key in [*keys, *given_up]:
                     self._store.delete_key(key)
 
-    def _exchange(self, what: str, own: bytes, stopped: Callable[[], bool]) -> list[bytes]:
+    def _exchange(self, what: str, own: Any, stops: Sequence[str]) -> list[Any]:
+        """What each rank has to say; it ends early when one of the keys in `stops` is there."""
+        data = json.dumps(_packed(own)).encode()
         prefix = f"{self._prefix}/{what}"
         keys = [f"{prefix}/{rank}" for rank in range(len(self.ranks))]
         deadline = time.monotonic() + self.timeout
         try:
-            self._store.set(keys[self.rank], own)
+            self._store.set(keys[self.rank], data)
             # Looked for, not waited for: a store that waits can be told nothing, and logs each time it gives up.
             pause = _SHORTEST
             while not self._store.check(keys):
-                if stopped():
-                    raise VoteFailed(f"rank {self._store.get(f'{self._prefix}/given-up').decode()} gave up")
+                for stop in stops:
+                    if self._store.check([stop]):
+                        raise VoteFailed(self._store.get(stop).decode())
                 if time.monotonic() >= deadline:
                     silent = [self.ranks[i] for i, key in enumerate(keys) if not self._store.check([key])]
                     raise VoteFailed(f"nothing from rank {', '.join(map(str, silent))} within {self.timeout:g} s")
@@ -100,4 +122,34 @@ class Meeting:
             raise
         except Exception as error:  # the store went with the process that kept it
             raise VoteFailed(f"the store of ranks {list(self.ranks)} was lost: {error}") from error
-        return said
+        return [_unpacked(json.loads(text)) for text in said]
+
+
+_BYTES, _TUPLE = "bytes", "tuple"
+
+
+def _packed(value: Any) -> Any:
+    """Plain data for JSON: what it has no form for, bytes and tuples, is told apart by a list that begins with a name.
+
+    Anything else is refused: nothing that comes out of the store is ever more than data.
+    """
+    if isinstance(value, (bytes, bytearray)):
+        return [_BYTES, base64.b64encode(value).decode()]
+    if isinstance(value, (list, tuple)):
+        return [_TUPLE if isinstance(value, tuple) else None, *map(_packed, value)]
+    if isinstance(value, Mapping):
+        return {str(key): _packed(inner) for key, inner in value.items()}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"a {type(value).__name__} cannot be sent to other ranks")
+
+
+def _unpacked(value: Any) -> Any:
+    if isinstance(value, list):
+        if value[0] == _BYTES:
+            return base64.b64decode(value[1])
+        inner = [_unpacked(item) for item in value[1:]]
+        return tuple(inner) if value[0] == _TUPLE else inner
+    if isinstance(value, dict):
+        return {key: _unpacked(inner) for key, inner in value.items()}
+    return value

@@ -1,0 +1,117 @@
+"""The fused allreduce as custom ops of torch, so that compilers and graph captures take a call as one step.
+
+Enters: an object to run, by its key. Leaves: `operators()`, registered when the first is needed. An op looks its object
+up, and does what the object does: nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from driftwatch.adapter.signatures import AdapterError
+
+if TYPE_CHECKING:
+    import torch
+
+live: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+"""What can be run, by key; an object that was dropped or closed is not in it."""
+_registered: list[Any] = []
+_HOW = "bool? use_oneshot, bool trigger_completion_at_end, str key"
+_NORM = "Tensor input, Tensor? residual, Tensor weight, float eps, float weight_bias"
+
+
+def run_norm(
+    x: torch.Tensor, residual: torch.Tensor | None, weight: torch.Tensor, eps: float, weight_bias: float, *how: Any
+) -> tuple[torch.Tensor, torch.Tensor]:
+    check_devices(x, residual, weight)
+    normed, summed = x.new_empty(x.shape), x.new_empty(x.shape)
+    _find(how[-1]).run_norm(x, residual, weight, eps, weight_bias, normed, summed, *how[:-1])
+    return normed, summed
+
+
+def run_norm_into(
+    x: torch.Tensor,
+    residual: torch.Tensor | None,
+    weight: torch.Tensor,
+    eps: float,
+    weight_bias: float,
+    norm_out: torch.Tensor,
+    residual_out: torch.Tensor,
+    *how: Any,
+) -> None:
+    check_devices(x, residual, weight, norm_out, residual_out)
+    _find(how[-1]).run_norm(x, residual, weight, eps, weight_bias, norm_out, residual_out, *how[:-1])
+
+
+def run_plain(x: torch.Tensor, *how: Any) -> torch.Tensor:
+    out: torch.Tensor = _find(how[-1]).run_plain(x, *how[:-1])
+    return out
+
+
+def _fake_norm(
+    x: torch.Tensor, residual: torch.Tensor | None, weight: torch.Tensor, eps: float, weight_bias: float, *how: Any
+) -> tuple[torch.Tensor, torch.Tensor]:
+    check_devices(x, residual, weight)  # torch also comes here for real tensors when one of them is on meta
+    return x.new_empty(x.shape), x.new_empty(x.shape)
+
+
+def _fake_norm_into(x: torch.Tensor, *others: Any) -> None:
+    return None
+
+
+def _fake_plain(x: torch.Tensor, *how: Any) -> torch.Tensor:
+    return x.new_empty(x.shape)
+
+
+def _ops() -> dict[str, tuple[Callable[..., Any], Callable[..., Any]]]:
+    """Each op's schema, with what it does and what shapes it gives."""
+    return {
+        f"allreduce_rmsnorm({_NORM}, {_HOW}) -> (Tensor, Tensor)": (run_norm, _fake_norm),
+        f"allreduce_rmsnorm_into({_NORM}, Tensor(a!) norm_out, Tensor(b!) residual_out, {_HOW}) -> ()": (
+            run_norm_into,
+            _fake_norm_into,
+        ),
+        f"allreduce(Tensor input, {_HOW}) -> Tensor": (run_plain, _fake_plain),
+    }
+
+
+def operators() -> Any:
+    """The custom ops, registered when the first is needed: importing this module does not need torch."""
+    if _registered:
+        return _registered[0]
+    import torch
+
+    make_library: Any = torch.library.Library  # not typed in every release of torch
+    base = "driftwatch_" + re.sub(r"\W", "_", __name__)
+    for number in range(1000):  # a reloaded module finds its own name taken
+        name = f"{base}_{number}" if number else base
+        library = make_library(name, "FRAGMENT")
+        try:
+            for schema in _ops():
+                library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+        except RuntimeError:
+            continue
+        for schema, (run, fake) in _ops().items():
+            op = schema.partition("(")[0]
+            library.impl(op, run, "CompositeExplicitAutograd")
+            torch.library.register_fake(f"{name}::{op}", fake, lib=library)
+        _registered.extend([getattr(torch.ops, name), library])
+        return _registered[0]
+    raise AdapterError("no free name for the custom ops")
+
+
+def _find(key: str) -> Any:
+    op = live.get(key)
+    if op is None:
+        raise RuntimeError("this FusedAllReduce is closed")
+    return op
+
+
+def check_devices(x: torch.Tensor, *others: torch.Tensor | None) -> None:
+    """A kernel takes pointers as they are, whichever memory they are of."""
+    for other in others:
+        if other is not None and other.device != x.device:
+            raise ValueError(f"all tensors must be on {x.device}, not {other.device}")
