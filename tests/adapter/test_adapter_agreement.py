@@ -328,6 +328,7 @@ def test_a_kernel_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
         backends_module.warm_up(Kernels(), ASKED, at(0), 2, 0.1)  # type: ignore[arg-type]
 
 
+@settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text() | st.binary(),
