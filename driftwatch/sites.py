@@ -16,6 +16,7 @@ from driftwatch.flow.uses import (
     NameUse,
     PatchUse,
     ProbeUse,
+    ResultUse,
     SubclassUse,
     SwitchedOff,
     Use,
@@ -70,6 +71,8 @@ def _subject(use: Use) -> tuple[Ref, str]:
         return use.owner.member(use.name), "patch"
     if isinstance(use, ProbeUse):
         return use.callee, "probe"
+    if isinstance(use, ResultUse):
+        return use.callee, "result"
     raise TypeError(f"no such use: {type(use).__name__}")
 
 

@@ -334,18 +334,18 @@ def make(n, flag, **rest):
     {} comm.trtllm_create_ipc_workspace_for_all_reduce_fusion(0, n, 128, 64{})
     return result
 """
-OLD, PLAIN, WITH = "workspace-without-metadata", "workspace-without-asked-metadata", "workspace-with-metadata"
+PLAIN, WITH = "workspace-without-asked-metadata", "workspace-with-metadata"
 ALONE_WITH, SYMMETRIC = "workspace-with-metadata-alone", "workspace-in-symmetric-memory"
-BEFORE, FIVE, SIX = "0.2.7.post1 to 0.4.1", "0.5.0 to 0.5.3", "0.6.0 to 0.7.4"
+FIVE, SIX = "0.5.0 to 0.5.3", "0.6.0 to 0.7.4"
 
 
 @pytest.mark.parametrize(
     ("target", "arguments", "expected"),
     [
         ("handles, result =", "", {}),
-        ("handles, result, more =", "", {OLD: BEFORE, PLAIN: "0.5.0 to 0.7.4"}),
+        ("handles, result, more =", "", {PLAIN: "0.5.0 to 0.7.4"}),
         ("handles, result, more =", ", create_metadata=False", {PLAIN: "0.5.0 to 0.7.4"}),
-        ("handles, result, more =", ", **keywords", {OLD: BEFORE}),
+        ("handles, result, more =", ", **keywords", {}),
         ("handles, result =", ", **keywords", {WITH: FIVE, ALONE_WITH: SIX}),
         ("[handles, result] =", ", create_metadata=True", {WITH: FIVE, ALONE_WITH: SIX}),
         ("a, b, result =", ", create_metadata=True, use_symm_dev_mem=True", {SYMMETRIC: SIX}),

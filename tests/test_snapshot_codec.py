@@ -36,6 +36,7 @@ signatures = st.builds(
     maybe,
     st.none() | refs,
     st.lists(names, max_size=2).map(tuple),
+    st.lists(st.integers(0, 9), max_size=2).map(tuple),
 )
 symbols = st.builds(
     Symbol,

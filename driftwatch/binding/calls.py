@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from driftwatch.binding.classes import candidates
 from driftwatch.binding.signature import Bound, Problem, Shape, bind
-from driftwatch.flow.uses import Argument, CallUse
+from driftwatch.flow.uses import Argument, CallUse, ResultUse
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.history import Epoch, History
 from driftwatch.snapshot.model import Binding, Parameter, ParameterKind, Ref, Signature, SymbolKind
@@ -57,7 +57,7 @@ def signatures_of(use: CallUse, history: History) -> list[tuple[ReleaseSet, tupl
     ]
 
 
-def callee_epochs(use: CallUse, history: History) -> list[tuple[ReleaseSet, tuple[Epoch, ...]]]:
+def callee_epochs(use: CallUse | ResultUse, history: History) -> list[tuple[ReleaseSet, tuple[Epoch, ...]]]:
     """What the callee may be, by release: one thing, or for a method one of each class the instance may be of."""
     owner, _, name = use.callee.qualname.rpartition(".")
     owner_ref = Ref(use.callee.module, owner)

@@ -13,6 +13,7 @@ from driftwatch.flow.escape import lose
 from driftwatch.flow.handed import fills
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.patches import put_in_place, use_patch
+from driftwatch.flow.results import unpacked
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import Class, DictRef, Instance, LibModule, ListRef, Unknown, Value, unknown
@@ -100,6 +101,7 @@ def take_apart_targets(run: Run, target: cst.Tuple | cst.List, value: Value) -> 
     if all(isinstance(e.value, (cst.Name, cst.Tuple, cst.List)) for e in target.elements):
         take_apart(run, target, value)
         return
+    value = unpacked(run, target, value)
     starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
     for i, element in enumerate(target.elements):
         part = unknown(run.state.reach) if starred else part_of(run, value, i)

@@ -9,6 +9,7 @@ import libcst as cst
 
 from driftwatch.flow.containers import elements_of, item_of, put, turns_over
 from driftwatch.flow.names import assign_name
+from driftwatch.flow.results import unpacked
 from driftwatch.flow.run import Run, as_alternatives, lists_of
 from driftwatch.flow.state import DictContent, Entry, ListContent
 from driftwatch.flow.values import Const, ListRef, Value, const, join, unknown, value_of
@@ -166,6 +167,7 @@ def bind(run: Run, target: cst.BaseExpression, value: Value) -> None:
 
 def take_apart(run: Run, target: cst.Tuple | cst.List, value: Value) -> None:
     """Bind each part of ``a, b = value``."""
+    value = unpacked(run, target, value)
     starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
     for i, element in enumerate(target.elements):
         bind(run, element.value, unknown(run.state.reach) if starred else part_of(run, value, i))

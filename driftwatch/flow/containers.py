@@ -12,6 +12,7 @@ from driftwatch.flow.conditions import truth_of
 from driftwatch.flow.handed import fills
 from driftwatch.flow.library import lookup, module_member
 from driftwatch.flow.records import field_at
+from driftwatch.flow.results import looked_into
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.sequences import any_element, edited, element_at, part_between, taking
 from driftwatch.flow.shared import loosened
@@ -30,6 +31,7 @@ from driftwatch.flow.values import (
     Instance,
     LibModule,
     LibObject,
+    LibTuple,
     ListRef,
     NamesOf,
     ParameterMap,
@@ -254,6 +256,8 @@ def subscript_of(run: Run, node: cst.Subscript, owner: Value) -> Value:
     guards = depends_on_release(owner) | depends_on_release(index)
     for where, atom in as_alternatives(owner, run.state.reach):
         for there, key in as_alternatives(index, where):
+            if isinstance(atom, LibTuple) and isinstance(key, Const) and type(key.value) is int:
+                there = looked_into(run, atom, key.value, there, node)
             found.extend(item_of(run, atom, key, there))
     return unknown_tainted(value_of(found), guards)
 

@@ -38,6 +38,7 @@ from driftwatch.flow.values import (
     LibMethod,
     LibModule,
     LibObject,
+    LibTuple,
     Opaque,
     Value,
     unknown,
@@ -254,7 +255,7 @@ def _use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTN
     if not above and not name.startswith("__"):
         owner, instance, exact = _owner(atom)
         location = run.location(node)
-        if run.frame.records or _tells_more(run, location, name, catch):
+        if run.frame.records or tells_more(run, location, name, catch):
             there = found.present | found.unknown if isinstance(atom, LibModule) else EMPTY
             use = NameUse(
                 run.history.distribution,
@@ -303,7 +304,7 @@ def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CS
     checks_only = bool(stack) and stack[-1].checks_only
     if run.target.is_inside(module):
         run.reaches(node, Ref(module, name or ""), reach)
-    if run.target.is_inside(module) and (run.frame.records or _tells_more(run, run.location(node), name or "", catch)):
+    if run.target.is_inside(module) and (run.frame.records or tells_more(run, run.location(node), name or "", catch)):
         run.record(
             ImportUse(
                 run.history.distribution,
@@ -365,12 +366,12 @@ def use_call(
         star = "**" if keywords.open & reach else "*"
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
     foreign = any(a.location is not None for a in (*use.positional, *use.keywords))
-    if run.frame.records or (not run.frame.muted and foreign) or _tells_more(run, use.location, str(ref), catch):
+    if run.frame.records or (not run.frame.muted and foreign) or tells_more(run, use.location, str(ref), catch):
         run.record(use)
     return use, _result(run, callee, ref, reach, use)
 
 
-def _tells_more(run: Run, location: Location, what: str, catch: Catch) -> bool:
+def tells_more(run: Run, location: Location, what: str, catch: Catch) -> bool:
     """Whether a use tells more than the same one of the function by itself: there is none, or a caller hides it."""
     return not run.frame.muted and (catch.outcome is Outcome.SILENT or not run.recorder.knows(location, what))
 
@@ -443,6 +444,13 @@ def callables_of(run: Run, callee: Atom, ref: Ref, where: ReleaseSet) -> Iterato
             yield here, epoch.symbol
 
 
+def _may_be_overridden(run: Run, callee: Atom) -> bool:
+    """Whether a method may be that of a class below the one it was looked up on."""
+    if not isinstance(callee, LibMethod) or callee.exact:
+        return False
+    return any(callee.name in run.history.members(below) for below in run.history.subclasses(callee.cls))
+
+
 def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet, use: CallUse) -> Value:
     if isinstance(callee, LibObject) and callee.is_class:
         certain = (a.objects for a in (*use.positional, *use.keywords) if a.certain and len(a.objects) == 1)
@@ -455,6 +463,8 @@ def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet, use: CallUse) -
         signature = symbol.signature
         if signature is not None and signature.returns_ref is not None:
             found.append((here, LibInstance(signature.returns_ref)))
+        elif signature is not None and signature.gives and not _may_be_overridden(run, callee):
+            found.append((here, LibTuple(ref, signature.gives, use.method, use.exact)))
         else:
             found.append((here, UNKNOWN))
     found.append((left, UNKNOWN))

@@ -24,6 +24,7 @@ from driftwatch.flow.import_calls import IMPORT_CALLS
 from driftwatch.flow.introspection import INTROSPECTION
 from driftwatch.flow.patches import PATCHES
 from driftwatch.flow.records import fields_of, is_record
+from driftwatch.flow.results import count_of
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.sinks import only_looks
 from driftwatch.flow.skips import SKIPS
@@ -35,6 +36,7 @@ from driftwatch.flow.values import (
     External,
     Instance,
     LibInstance,
+    LibTuple,
     ListRef,
     NamesOf,
     Opaque,
@@ -43,6 +45,7 @@ from driftwatch.flow.values import (
     Value,
     anonymous,
     const,
+    join,
     unknown,
     value_of,
 )
@@ -218,6 +221,19 @@ def _logger(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return Value(((run.state.reach, External("logging.Logger")),))
 
 
+def _len(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``len(x)``, where x is what a function of the library gives; of anything else as of other values."""
+    value = argument(arguments, 0)
+    counted = value_of(
+        (where, count)
+        for where, atom in (as_alternatives(value, run.state.reach) if value is not None else ())
+        if isinstance(atom, LibTuple) and (count := count_of(atom)) is not None
+    )
+    if not counted.alternatives:
+        return _pure_call(run, "builtins.len", arguments, node)
+    return join(counted, unknown(run.state.reach - counted.defined()))
+
+
 MODELS: dict[str, Model] = {
     **INTROSPECTION,
     **IMPORT_CALLS,
@@ -225,6 +241,7 @@ MODELS: dict[str, Model] = {
     **SKIPS,
     **CONTAINERS,
     "builtins.bool": _bool,
+    "builtins.len": _len,
     "builtins.all": _all,
     "builtins.any": _any,
     "dataclasses.asdict": _asdict,

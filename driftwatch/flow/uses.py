@@ -177,6 +177,40 @@ class CallUse(Use):
 
 
 @dataclass(frozen=True, slots=True)
+class ResultUse(Use):
+    """A tuple that a call gives is taken apart or looked into; `callee`, `method` and `exact` are those of the call."""
+
+    callee: Ref
+    method: bool = False
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UnpackUse(ResultUse):
+    """It is taken apart into `names` names, one of which takes all the rest when it is `starred`."""
+
+    raised: ClassVar[str] = "ValueError"
+
+    names: int = 0
+    starred: bool = False
+
+    def fits(self, length: int) -> bool:
+        return length >= self.names - 1 if self.starred else length == self.names
+
+
+@dataclass(frozen=True, slots=True)
+class ItemUse(ResultUse):
+    """One of its values is asked for by a number."""
+
+    raised: ClassVar[str] = "IndexError"
+
+    index: int = 0
+
+    def fits(self, length: int) -> bool:
+        return -length <= self.index < length
+
+
+@dataclass(frozen=True, slots=True)
 class MethodDefinition:
     """A method that a class of the code base defines. `signature_text` is for messages."""
 

@@ -96,6 +96,19 @@ class LibInstance(Atom):
 
 
 @dataclass(frozen=True, slots=True)
+class LibTuple(Atom):
+    """A tuple or list that a function or method of the library gives, of one of these lengths.
+
+    `callee`, `method` and `exact` are those of the call.
+    """
+
+    callee: Ref
+    lengths: tuple[int, ...]
+    method: bool = False
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class LibMethod(Atom):
     """A method looked up on an instance of a library class, or on the class itself."""
 
@@ -331,6 +344,8 @@ def truth(atom: Atom) -> bool | None:
     """
     if isinstance(atom, Const):
         return bool(atom.value)
+    if isinstance(atom, LibTuple):
+        return all(atom.lengths) or (None if any(atom.lengths) else False)
     if isinstance(atom, (ParameterMap, External)):
         return None if isinstance(atom, External) else bool(atom.parameters)
     if isinstance(atom, Unknown):

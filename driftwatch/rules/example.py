@@ -49,6 +49,8 @@ _FUNCTIONS: tuple[tuple[tuple[str, ...], str], ...] = (
     (_ONE, "kiln:raku(pot)"),
     (_ALL, "kiln:coat(pot, glaze: Glaze)"),
     (_ALL, "kiln:open_shelf(wood) -> kiln:Shelf"),
+    (_ONE, "kiln:weigh(pot) -> 2"),
+    (_TWO, "kiln:weigh(pot) -> 3"),
     (("1.2", *_TWO), "kiln.wheel:throw(clay, speed=60)"),
     (_ALL, "kiln:Shelf.add(pot)"),
     (_ALL, "kiln:WoodShelf.add(pot)"),
@@ -158,7 +160,9 @@ def _function(text: str, deprecated: Deprecation | None) -> Symbol:
     name, bracket, parameters = declared.removesuffix(" abstract").partition("(")
     ref = Ref.parse(name)
     taken = signature(bracket + parameters)
-    if returns:
+    if returns.isdecimal():
+        taken = Signature(taken.parameters, gives=(int(returns),))
+    elif returns:
         taken = Signature(taken.parameters, Ref.parse(returns).qualname, Ref.parse(returns))
     return Symbol(
         ref,

@@ -75,10 +75,10 @@ def _signatures(first: Symbol, second: Symbol) -> tuple[Signature | None, tuple[
 
 def _of_both(first: Signature, second: Signature) -> Signature:
     """Two signatures that take the same calls; what they give need not be the same."""
-    if first.returns == second.returns and first.returns_ref == second.returns_ref:
-        return first
+    gives = tuple(sorted({*first.gives, *second.gives})) if first.gives and second.gives else ()
     ref = first.returns_ref if first.returns_ref == second.returns_ref else None
-    return replace(first, returns=first.returns if first.returns == second.returns else None, returns_ref=ref)
+    returns = first.returns if first.returns == second.returns else None
+    return replace(first, returns=returns, returns_ref=ref, gives=gives)
 
 
 def _of_two_kinds(first: Symbol, second: Symbol) -> Symbol:

@@ -150,7 +150,7 @@ def encode_symbol(symbol: Symbol) -> Entry:
 _KEYS = frozenset(
     {
         *("name", "kind", "binding", "abstract", "bases", "value", "annotation", "definition", "requires", "open"),
-        *("parameters", "returns", "instance_of", "extra_keywords", "variants"),
+        *("parameters", "returns", "instance_of", "extra_keywords", "gives", "variants"),
         *("imports", "demands", "shows"),
         *("deprecated", "removal"),
         *("is", "since", "until"),
@@ -192,6 +192,8 @@ def _encode_signature(signature: Signature) -> Entry:
         entry["instance_of"] = str(signature.returns_ref)
     if signature.extra_keywords:
         entry["extra_keywords"] = list(signature.extra_keywords)
+    if signature.gives:
+        entry["gives"] = list(signature.gives)
     return entry
 
 
@@ -202,6 +204,7 @@ def _decode_signature(entry: Entry) -> Signature:
         returns=_optional(entry.get("returns")),
         returns_ref=Ref.parse(_text(returned)) if returned is not None else None,
         extra_keywords=_texts(entry.get("extra_keywords", ())),
+        gives=_numbers(entry.get("gives", ())),
     )
 
 
@@ -314,3 +317,9 @@ def _texts(values: object) -> tuple[str, ...]:
     if not isinstance(values, list | tuple):
         raise TypeError(f"{values!r} is not a list")
     return tuple(_text(v) for v in values)
+
+
+def _numbers(values: object) -> tuple[int, ...]:
+    if not isinstance(values, list | tuple) or not all(type(value) is int for value in values):
+        raise TypeError(f"{values!r} is not a list of numbers")
+    return tuple(values)

@@ -169,7 +169,8 @@ class Descriptions:
         inside = found.ref.qualname.split(".")[:-1]
         if inside and any(p.name.startswith("__") for p in parameters):
             parameters = tuple(replace(p, name=mangled(p.name, inside[-1])) for p in parameters)
-        return Signature(parameters, facts.returns, returns_ref, tuple(sorted(extra)))
+        gives = () if decorators.makes_context(facts) else facts.gives
+        return Signature(parameters, facts.returns, returns_ref, tuple(sorted(extra)), gives)
 
     def _is_class(self, decorator: DecoratorFacts) -> bool:
         """Whether a decorator is a class of the library, so that an instance of it takes the function's place."""

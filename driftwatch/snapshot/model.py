@@ -83,12 +83,14 @@ class Signature:
 
     `returns` is the annotation's source text. `returns_ref` is the class of the library it names, when it names one.
     `extra_keywords` are accepted although the ``def`` does not show them (a decorator that renames old keywords).
+    `gives` are the numbers of values that the tuple or list it gives may have; empty where it may give anything.
     """
 
     parameters: tuple[Parameter, ...] = ()
     returns: str | None = None
     returns_ref: Ref | None = None
     extra_keywords: tuple[str, ...] = ()
+    gives: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

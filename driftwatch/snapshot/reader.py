@@ -27,6 +27,7 @@ from driftwatch.snapshot.decorators import literal
 from driftwatch.snapshot.instance_attributes import Delegate, attributes_given_outside, instance_attributes
 from driftwatch.snapshot.lazy_names import LazyNames, lazy_names
 from driftwatch.snapshot.model import Parameter, ParameterKind
+from driftwatch.snapshot.returned import lengths
 from driftwatch.snapshot.source_facts import (
     Bound,
     CallArgument,
@@ -300,6 +301,7 @@ class _ModuleReading:
             returns=str(returns) if returns is not None else None,
             returns_paths=() if isinstance(node, ast.AsyncFunctionDef) else _instances(returns),
             decorators=decorators,
+            gives=lengths(node),
             warns=_deprecation_warning(node),
             wrapper_keywords=_wrapper_keywords(node) if self._may_wrap and owner is self._module else (),
         )

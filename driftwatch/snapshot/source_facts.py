@@ -42,6 +42,7 @@ class FunctionFacts:
     """A ``def``, with all its parameters, ``self`` included.
 
     `returns_paths` are the classes an instance of which it returns, None aside; empty when that cannot be told.
+    `gives` are the lengths of the tuple or list it gives, where that is all it may give.
     `warns` is the text of the deprecation warning its body starts with. `wrapper_keywords` are the keywords that a
     wrapper made inside it (it is a decorator then) takes out before it calls what it wraps.
     """
@@ -52,6 +53,7 @@ class FunctionFacts:
     decorators: tuple[DecoratorFacts, ...] = ()
     warns: str | None = None
     wrapper_keywords: tuple[str, ...] = ()
+    gives: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

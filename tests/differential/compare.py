@@ -58,6 +58,7 @@ CODES = {
     "arguments": ("DW101", "DW102", "DW103", "DW104", "DW302"),
     "name": ("DW201", "DW202"),
     "member": ("DW203", "DW201"),
+    "result": ("DW105",),
 }
 
 

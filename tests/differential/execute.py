@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import re
 import sys
 import types
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 FOLLOWED = (TypeError, AttributeError, ImportError)
+RESULT = re.compile(r"values to unpack \(expected( at least)? \d+(, got [1-9]\d*)?\)|^tuple index out of range")
+"""What is raised where a tuple has another length than was asked for; an unknown value has none."""
 AFTER = 12
 """How many lines are kept of what a frame did once an exception had reached it."""
 
@@ -138,7 +141,7 @@ class Watch:
                     after.append(list(place))
         elif event == "exception":
             error = arg[1]
-            if isinstance(error, FOLLOWED):
+            if isinstance(error, FOLLOWED) or RESULT.search(str(error)):
                 self.saw(error, frame, place)
         return self.traced
 

@@ -17,6 +17,7 @@ KINDS = {
 
 RELEASES: Mapping[str, Mapping[str, str]] = {
     "0.1.0": {
+        "pair": "(x) -> 2",
         "apart.lone": "(a)",
         "fuse": "(x, workspace, output=None)",
         "create": "(world_size, rank) -> Workspace",
@@ -27,6 +28,7 @@ RELEASES: Mapping[str, Mapping[str, str]] = {
         "Ring.fits": "(tokens, hidden, oneshot=None)",
     },
     "0.2.0": {
+        "pair": "(x) -> 2",
         "apart.lone": "(a)",
         "fuse": "(x, workspace, output=None, *, early=True)",
         "create": "(world_size, rank, group=None) -> Workspace",
@@ -40,6 +42,7 @@ RELEASES: Mapping[str, Mapping[str, str]] = {
         "Plan": "(group)",
     },
     "0.2.0.post1": {
+        "pair": "(x) -> 3",
         "apart.lone": "(a, b=None)",
         "fuse": "(x, workspace, early=True, output=None, bias=0.0)",
         "create": "(world_size, rank, group=None) -> Workspace",
@@ -54,6 +57,7 @@ RELEASES: Mapping[str, Mapping[str, str]] = {
         "Plan": "(group, size=1)",
     },
     "0.10.0": {
+        "pair": "(x) -> 3",
         "apart.lone": "(a, b=None)",
         "fuse": "(x, workspace, early=True, output=None, bias=0.0)",
         "create": "(world_size, rank, **options) -> Workspace",
@@ -118,4 +122,6 @@ def _signature(text: str) -> Signature:
         Parameter(p.name, KINDS[p.kind], None if p.default is p.empty else repr(p.default))
         for p in inspect.signature(function).parameters.values()
     )
+    if returns.isdecimal():
+        return Signature(parameters, gives=(int(returns),))
     return Signature(parameters, returns or None, Ref("lib.comm", returns) if returns else None)

@@ -228,6 +228,8 @@ def classify(event: Event, source: Source, top: str) -> str | None:
             return "keyword"
         if ARGUMENTS.search(event.text):
             return "arguments"
+    elif event.type in ("ValueError", "IndexError"):
+        return "result"
     elif match := NAME.search(event.text):
         module = next(group for group in match.groups() if group)
         return "name" if module.partition(".")[0] == top else None

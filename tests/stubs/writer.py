@@ -134,6 +134,8 @@ class _Writer:
 
     def _returned(self, signature: Signature) -> str:
         """Looked up when called, since the class may be written later."""
+        if signature.gives:
+            return f"(UNKNOWN,) * {signature.gives[0]}"
         where = self._class_home(signature.returns_ref)
         return f"instance_of(_classes[{str(where)!r}])" if where is not None else "UNKNOWN"
 

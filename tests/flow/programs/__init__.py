@@ -16,6 +16,7 @@ from tests.flow.programs.objects import OBJECTS
 from tests.flow.programs.outcomes import OUTCOMES
 from tests.flow.programs.probes import PROBES
 from tests.flow.programs.reach import REACH
+from tests.flow.programs.results import RESULTS
 from tests.flow.programs.sight import SIGHT
 from tests.flow.programs.skips import SKIPS
 from tests.flow.programs.submodules import SUBMODULES
@@ -24,5 +25,5 @@ from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT, *PROBES,
-    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *SUBMODULES, *SIGHT, *HELPERS,
+    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *SUBMODULES, *RESULTS, *SIGHT, *HELPERS,
 )  # fmt: skip
