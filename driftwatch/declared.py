@@ -9,6 +9,7 @@ include, and the ``pip install`` lines of Dockerfiles. Nothing is executed, so a
 from __future__ import annotations
 
 import configparser
+import contextlib
 import os
 import re
 import sys
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
@@ -117,6 +119,7 @@ class Requirements:
         self._read: dict[object, tuple[Declaration, ...]] = {}
         self._notices: dict[Notice, None] = {}
         self._missing: dict[Notice, None] = {}
+        self._pythons: dict[Path, str] = {}
 
     # -- questions -----------------------------------------------------------------------------------------------------
 
@@ -154,6 +157,20 @@ class Requirements:
             projects += self._projects(folder, names)
             others += self._files(folder, names)
         return tuple(sheet for sheet in projects if sheet), tuple(sheet for sheet in others if sheet)
+
+    @property
+    def python(self) -> str | None:
+        """The specifier of Python that the project declares, None where it declares none that can be read."""
+        for place in (self.start, *self.start.parents):
+            self._pyproject(place)
+            list(self._all_metadata(place))
+            self._setup_cfg(place)
+            found = [self._pythons[path] for path in self._pythons if path.is_relative_to(place)]
+            if found:
+                return found[0]
+            if _is_project(place):
+                return None
+        return None
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -220,6 +237,7 @@ class Requirements:
             return
         project = _table(document, "project")
         title = str(project.get("name") or path.parent.name)
+        self._for_python(path, project.get("requires-python"))
         lists = [("", "dependencies", project.get("dependencies"))]
         for table in (_table(project, "optional-dependencies"), _table(document, "dependency-groups")):
             lists += [(group, group, value) for group, value in table.items()]
@@ -245,6 +263,8 @@ class Requirements:
             key, _, value = line.partition(":")
             if key == "Name":
                 title = value.strip()
+            elif key == "Requires-Python":
+                self._for_python(path, value)
             elif key == "Requires-Dist":
                 yield from self._declare(value.strip(), _Place(path, number, line, title))
 
@@ -260,6 +280,7 @@ class Requirements:
             self._unread(path, int(line), _INI_PLACE.sub("", error.message.partition("\n")[0]))
             return
         title = parser.get("metadata", "name", fallback=path.parent.name)
+        self._for_python(path, parser.get("options", "python_requires", fallback=None))
         lists = [("", parser.get("options", "install_requires", fallback=""))]
         if parser.has_section("options.extras_require"):
             lists += parser.items("options.extras_require")
@@ -374,6 +395,11 @@ class Requirements:
                 said = f"it cannot be read: {error.strerror or error}"
                 self._notices[Notice(self._shown(path), 1, said, name)] = None
             return None
+
+    def _for_python(self, path: Path, specifier: object) -> None:
+        if isinstance(specifier, str):
+            with contextlib.suppress(InvalidSpecifier):
+                self._pythons[path] = str(SpecifierSet(specifier))
 
     def _unread(self, path: Path, line: int, reason: str) -> None:
         """A file is broken. Where it does not even mention a distribution, it declares none whatever it means."""

@@ -100,6 +100,7 @@ _WORST_FIRST: dict[Outcome | None, int] = {
     None: 3,
     Outcome.GUARDED: 4,
 }
+_ASIDE = frozenset({"test", "tests", "testing", "bench", "benchmark", "benchmarks", "example", "examples", "docs"})
 _BROAD = ("Exception", "BaseException")
 
 
@@ -133,6 +134,15 @@ def judge(
                 alike[identity] += 1
                 findings.append(_finding(verdict, timelines[dist], checked[dist], severity, mark))
     return tuple(sorted(findings, key=order))
+
+
+def is_aside(path: str) -> bool:
+    """Whether a file is a test, a benchmark or an example: what the product itself does is told before it."""
+    *folders, name = path.lower().split("/")
+    stem = name.rpartition(".")[0]
+    if stem.startswith(("test_", "bench_", "benchmark_")) or stem.endswith(("_test", "_tests", "_benchmark")):
+        return True
+    return stem == "conftest" or not _ASIDE.isdisjoint(folders)
 
 
 def order(finding: Finding) -> tuple[object, ...]:

@@ -29,7 +29,7 @@ from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, SwitchedOf
 from driftwatch.passages import Passages
 from driftwatch.pins import installations
 from driftwatch.releases import ReleaseSet, Timeline, union
-from driftwatch.rules import RULES, apply, apply_to_installations
+from driftwatch.rules import RULES, apply, apply_to_installations, told_once
 from driftwatch.rules.advisories import load
 from driftwatch.rules.rule import Context, Rule
 from driftwatch.sites import Site, site_order, sites_of
@@ -191,6 +191,7 @@ def scan(request: ScanRequest) -> ScanResult:
             checked[target.history.distribution].releases,
             load(target.data, target.history.timeline),
             target.companions,
+            tuple(python for python in (each.python for each in requirements.values()) if python is not None),
         )
         for target in request.targets
     }
@@ -226,7 +227,7 @@ def scan(request: ScanRequest) -> ScanResult:
     sets = {name: each.releases for name, each in checked.items()}
     sources = Sources(tuple((root.prefix, root.folder) for root in roots))
     sifted = sift(
-        judge(verdicts, timelines, sets, severities, Passages(sources.lines)),
+        judge(told_once(verdicts), timelines, sets, severities, Passages(sources.lines)),
         touched,
         Decisions(
             texts=sources.text,

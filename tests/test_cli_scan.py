@@ -67,7 +67,9 @@ def test_nothing_to_report(studio: Path) -> None:
     result = run("scan", "--against", "kiln==1.1", cwd=studio)
     assert result.status == 0
     assert "kiln (kiln): checked 1.1 (--against kiln==1.1)" in result.out
-    assert "note DW101" in result.out, "what a downgrade would cost is told"
+    assert "what a downgrade would cost: 1 note, which --beyond lists\n" in result.out
+    listed = run("scan", "--against", "kiln==1.1", "--beyond", cwd=studio)
+    assert "what a downgrade would break:\nstudio.py:8:16: note DW101" in listed.out
 
 
 @pytest.mark.parametrize(("fail_on", "status"), [("error", 1), ("warning", 1), ("never", 0)])

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from driftwatch.findings import Severity
+from driftwatch.findings import Severity, is_aside
 from driftwatch.flow.uses import Location, Outcome
 from driftwatch.releases import EMPTY
 from driftwatch.report import render
@@ -21,13 +21,20 @@ from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import ranges
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Look, Span, compose, look
-from tests.report_sample import AGAIN, RAISES, REPORT, SILENT, TIMELINE, finding
+from tests.report_sample import AGAIN, GUARDED, RAISES, REPORT, SILENT, TIMELINE, finding
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def text(report: Report = REPORT, *, color: bool = False, width: int | None = None, unresolved: bool = False) -> str:
-    return render("text", report, RenderOptions(Look(color, width), unresolved))
+def text(
+    report: Report = REPORT,
+    *,
+    color: bool = False,
+    width: int | None = None,
+    unresolved: bool = False,
+    beyond: bool = False,
+) -> str:
+    return render("text", report, RenderOptions(Look(color, width), unresolved, beyond))
 
 
 def test_golden(golden: Callable[[str, str], None]) -> None:
@@ -184,7 +191,10 @@ def test_a_note_beyond_the_range_is_one_line() -> None:
     note = finding(
         severity=Severity.NOTE, releases=EMPTY, beyond=TIMELINE.set_of(["0.5.0"]), message="`f` takes no `g` in 0.5.0"
     )
-    assert text(replace(REPORT, findings=(note,))).splitlines()[:2] == [
+    assert text(replace(REPORT, findings=(note,))).splitlines()[0] == (
+        "what a downgrade would cost: 1 note, which --beyond lists"
+    )
+    assert text(replace(REPORT, findings=(note,)), beyond=True).splitlines()[:2] == [
         "what a downgrade would break:",
         "pkg/fusion.py:9:30: note DW101 unknown-keyword: `f` takes no `g` in 0.5.0; SILENT there",
     ]
@@ -194,10 +204,61 @@ def test_an_upgrade_and_a_downgrade_are_told_apart() -> None:
     target = replace(REPORT.targets[0], checked=TIMELINE.set_of(["0.6.1"]), compatible=EMPTY, degraded=EMPTY)
     upgrade = finding(severity=Severity.NOTE, releases=EMPTY, beyond=TIMELINE.set_of(["0.6.0", "0.7.1"]))
     downgrade = replace(upgrade, beyond=TIMELINE.set_of(["0.5.0"]), parameter="other")
-    lines = text(replace(REPORT, targets=(target,), findings=(downgrade, upgrade))).splitlines()
+    lines = text(replace(REPORT, targets=(target,), findings=(downgrade, upgrade)), beyond=True).splitlines()
     assert lines.index("what an upgrade would break:") < lines.index("what a downgrade would break:")
     assert "  upgrade       breaks with 0.7.1" in lines
     assert "  downgrade     breaks with 0.5.0 to 0.6.0, 2 releases" in lines
+
+
+def test_what_breaks_nothing_is_no_break() -> None:
+    """A deprecation, and what is guarded, stand under no heading that says "break"."""
+    target = replace(REPORT.targets[0], checked=TIMELINE.set_of(["0.6.1"]), compatible=EMPTY, degraded=EMPTY)
+    later, earlier = TIMELINE.set_of(["0.7.1"]), TIMELINE.set_of(["0.5.0"])
+    deprecated = finding(
+        code="DW301",
+        severity=Severity.NOTE,
+        outcome=None,
+        caught_at=None,
+        exception=None,
+        releases=EMPTY,
+        beyond=later,
+        message="it is deprecated",
+        trace=(),
+    )
+    found = (deprecated, replace(deprecated, beyond=earlier), replace(GUARDED, releases=EMPTY, beyond=later))
+    lines = text(replace(REPORT, targets=(target,), findings=found), beyond=True).splitlines()
+    assert [line for line in lines if line.startswith("what a")] == [
+        "what an upgrade would change:",
+        "what a downgrade would change:",
+    ]
+    assert lines.index("") == 3, "both that an upgrade would change stand under one heading"
+
+
+def test_the_product_is_told_before_its_tests() -> None:
+    aside = [replace(AGAIN, location=Location(path, 1, 1, 1, 2)) for path in ("benchmarks/a.py", "pkg/test_b.py")]
+    shown = text(replace(REPORT, findings=(*aside, RAISES)))
+    assert shown.startswith("pkg/fusion.py:15:9: error DW101")
+    assert "  = also   benchmarks/a.py:1:1\n  = also   pkg/test_b.py:1:1\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("path", "aside"),
+    [
+        ("tests/kernels/moe.py", True),
+        ("python/pkg/test/run.py", True),
+        ("pkg/test_fusion.py", True),
+        ("pkg/fusion_test.py", True),
+        ("benchmarks/kernels/fused.py", True),
+        ("benchmark/bench_fused.py", True),
+        ("examples/serve.py", True),
+        ("conftest.py", True),
+        ("pkg/layers/fusion.py", False),
+        ("pkg/latest/contest.py", False),
+        ("pkg/testing_utils.py", False),
+    ],
+)
+def test_what_is_no_part_of_the_product(path: str, aside: bool) -> None:
+    assert is_aside(path) is aside
 
 
 def test_ranges() -> None:

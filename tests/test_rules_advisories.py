@@ -155,9 +155,9 @@ def test_every_entry_speaks_of_what_its_releases_have() -> None:
         assert failure.releases and failure.releases <= FLASHINFER.has_module(failure.module)
 
 
-def scanned(tmp_path: Path, source: str) -> list[Finding]:
+def scanned(tmp_path: Path, source: str, against: str = "all") -> list[Finding]:
     (tmp_path / "app.py").write_text(source)
-    result = scan(ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("all",)))
+    result = scan(ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=(against,)))
     return [finding for finding in result.findings if finding.code in ("DW401", "DW501")]
 
 
@@ -242,7 +242,41 @@ except {}:
 def test_imports(tmp_path: Path, guard: str, expected: str | None) -> None:
     found = scanned(tmp_path, IMPORT.format(guard))
     assert [FLASHINFER.timeline.describe(f.releases) for f in found] == ([expected] if expected else [])
-    assert all(f.severity.value == "warning" and f.code == "DW501" for f in found)
+    assert all(f.code == "DW501" for f in found)
+
+
+@pytest.mark.parametrize(
+    ("against", "python", "severity"),
+    [
+        # Whether libcudart is loaded is the machine's affair.
+        ("0.6.13", "", "note"),
+        # With these Pythons the import fails on every machine.
+        ("0.6.16", "", "warning"),
+        ("0.6.16", ">=3.10", "warning"),
+        ("0.6.16", ">=3.11.4", "warning"),
+        ("0.6.16", ">=3.12", "note"),
+        ("0.6.17", ">=3.10", "note"),
+        ("all", ">=3.10", "warning"),
+    ],
+)
+def test_a_guard_is_a_warning_where_it_fails_on_every_machine(
+    tmp_path: Path, against: str, python: str, severity: str
+) -> None:
+    if python:
+        (tmp_path / "pyproject.toml").write_text(f"[project]\nname = 'engine'\nrequires-python = '{python}'\n")
+    (finding,) = scanned(tmp_path, IMPORT.format("ImportError"), against)
+    assert (finding.code, finding.severity.value) == ("DW501", severity)
+
+
+def test_guards_of_one_kind_are_told_once_of_a_code_base(tmp_path: Path) -> None:
+    """At the product's first place, with the others beside it."""
+    for name in ("benchmarks/a.py", "pkg/b.py", "pkg/c.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(IMPORT.format("ImportError"))
+    (finding,) = scanned(tmp_path, "", "0.6.13")
+    line = finding.location.line
+    assert finding.location.path == "pkg/b.py"
+    assert finding.hint.endswith(f"; the same at pkg/c.py:{line}, benchmarks/a.py:{line}")
 
 
 # -- what needs no advisory, because a rule sees it --------------------------------------------------------------------

@@ -226,3 +226,11 @@ def test_a_probe_that_may_raise(survives: tuple[str, ...], missing: str | None) 
     found = findings(DW502, use, against=">=2")
     assert [f"raises {missing} where" in f.message for f in found] == ([True] if missing else [])
     assert all((f.releases, f.beyond) == (releases(">=2"), EMPTY) for f in found)
+
+
+def test_a_probe_is_worth_a_warning_where_some_release_shows_no_signature() -> None:
+    use = ProbeUse("kiln", HERE, ALL, UNCAUGHT, (), Ref("kiln", "fire"), ())
+    method = replace(use, callee=Ref("kiln", "Shelf.add"))
+    constant = replace(use, callee=Ref("kiln", "METER"))
+    severities = [[f.severity.value for f in findings(DW502, each)] for each in (use, method, constant)]
+    assert severities == [["note"], ["note"], ["warning"]]

@@ -61,6 +61,7 @@ Exit status: 0 nothing to report, 1 findings, 2 usage, configuration or input er
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of analysed files.")
+@click.option("--beyond", is_flag=True, help="List what a downgrade would cost, which is else only counted.")
 @click.option("--unresolved", is_flag=True, help="List the places whose meaning could not be followed.")
 @config_option
 def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how click works
@@ -75,6 +76,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     fail_on: str | None,
     jobs: int | None,
     no_cache: bool,
+    beyond: bool,
     unresolved: bool,
     config_file: Path | None,
 ) -> int:
@@ -113,7 +115,9 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
         raise InputError(f"there is no Python file in {', '.join(repr(text) for text in inputs or ('.',))}")
     report = report_of(result, title(inputs or (".",)), time.monotonic() - start)
     rendered = [
-        render(each.name, report, RenderOptions(Look() if each.file is not None else look(sys.stdout), unresolved))
+        render(
+            each.name, report, RenderOptions(Look() if each.file is not None else look(sys.stdout), unresolved, beyond)
+        )
         for each in settled
     ]
     deliver(settled, rendered)

@@ -20,7 +20,7 @@ _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
 def render(report: Report, options: RenderOptions) -> str:
-    ordered = sorted(report.findings, key=lambda finding: _urgency(report, finding))
+    ordered = sorted(report.by_weight, key=lambda finding: _urgency(report, finding))
     lines = [_annotation(report, finding) for finding in ordered]
     for item in report.diagnostics:
         place = {"file": _file(report, item.path), "line": item.line, "title": "driftwatch: not analysed in full"}

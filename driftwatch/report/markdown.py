@@ -44,7 +44,7 @@ def render(report: Report, options: RenderOptions) -> str:
         (Severity.WARNING, "Warnings"),
         (Severity.NOTE, "Notes"),
     ):
-        found = [finding for finding in report.findings if finding.severity is severity]
+        found = [finding for finding in report.by_weight if finding.severity is severity]
         if not found:
             continue
         section = list(_notes(report, found) if severity is Severity.NOTE else _problems(report, found))

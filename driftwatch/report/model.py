@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from driftwatch.declared import Notice
-from driftwatch.findings import Apart, Finding, Severity
+from driftwatch.findings import Apart, Finding, Severity, is_aside
 from driftwatch.flow.uses import Diagnostic, Outcome, Unresolved
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.sites import Site
@@ -101,6 +101,11 @@ class Report:
             silent=sum(f.severity is Severity.ERROR and f.outcome is Outcome.SILENT for f in self.findings),
             unresolved=len(self.unresolved),
         )
+
+    @property
+    def by_weight(self) -> tuple[Finding, ...]:
+        """The findings in the order of the code, those of the product itself before those of tests and benchmarks."""
+        return tuple(sorted(self.findings, key=lambda finding: is_aside(finding.location.path)))
 
     def target(self, distribution: str) -> TargetReport:
         return next(target for target in self.targets if target.distribution == distribution)

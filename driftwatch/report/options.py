@@ -9,7 +9,10 @@ from driftwatch.report.styled import Look
 
 @dataclass(frozen=True, slots=True)
 class RenderOptions:
-    """`look` is for formats made for the eye; `unresolved` asks for the list of what could not be followed."""
+    """`look` is for formats made for the eye; `unresolved` asks for the list of what could not be followed, `beyond`
+    for that of what a downgrade would cost.
+    """
 
     look: Look = field(default_factory=Look)
     unresolved: bool = False
+    beyond: bool = False

@@ -120,6 +120,12 @@ def without(report: Report, target: TargetReport) -> str:
     return f"without {shown}{f' and {len(names) - _MOST_NAMES} more' if len(names) > _MOST_NAMES else ''}"
 
 
+def breaks_beyond(finding: Finding) -> bool:
+    """Whether something breaks by it outside the checked range, as far as is known."""
+    raised = finding.outcome in (Outcome.RAISES, Outcome.SILENT, Outcome.UNKNOWN)
+    return raised and finding.severity is not Severity.WARNING and not finding.conditional
+
+
 def newer(checked: ReleaseSet, releases: ReleaseSet) -> ReleaseSet:
     """Those of the releases that come after every checked one: what an upgrade leads to."""
     return releases - ReleaseSet((1 << checked.mask.bit_length()) - 1)

@@ -17,6 +17,7 @@ from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import (
     CONDITIONAL,
     apart,
+    breaks_beyond,
     count,
     newer,
     outcome,
@@ -37,10 +38,10 @@ _BLANK: Line = ()
 def render(report: Report, options: RenderOptions) -> str:
     lines: list[Line | Hanging] = []
     for severity in (Severity.ERROR, Severity.WARNING):
-        for group in _groups(f for f in report.findings if f.severity is severity):
+        for group in _groups(f for f in report.by_weight if f.severity is severity):
             lines.extend(_problem(report, group, options))
             lines.append(_BLANK)
-    sections = [*_notes(report), _diagnostics(report), _idle(report)]
+    sections = [*_notes(report, options), _diagnostics(report), _idle(report)]
     if options.unresolved:
         sections.append(_unresolved(report))
     for section in sections:
@@ -109,28 +110,29 @@ def _fact(label: str, text: str, style: str = "") -> Hanging:
     return Hanging((Span("  = ", "frame"), Span(f"{label:<7}", "code")), body)
 
 
-def _notes(report: Report) -> list[list[Line | Hanging]]:
+def _notes(report: Report, options: RenderOptions) -> list[list[Line | Hanging]]:
     """The notes in sections, each note on one line: what holds in the range, then what another release would cost."""
+    titles = {
+        (True, True): "what an upgrade would break:",
+        (True, False): "what an upgrade would change:",
+        (False, True): "what a downgrade would break:",
+        (False, False): "what a downgrade would change:",
+    }
     here: list[Line | Hanging] = []
-    upgrade: list[Line | Hanging] = []
-    downgrade: list[Line | Hanging] = []
-    for group in _groups(f for f in report.findings if f.severity is Severity.NOTE):
+    beyond: dict[tuple[bool, bool], list[Line | Hanging]] = {key: [] for key in titles}
+    for group in _groups(f for f in report.by_weight if f.severity is Severity.NOTE):
         finding = group[0]
-        target = report.target(finding.distribution)
-        if finding.releases:
-            here.append(_note(report, group))
-        elif newer(target.checked, finding.beyond):
-            upgrade.append(_note(report, group))
-        else:
-            downgrade.append(_note(report, group))
-    sections = []
-    for title, lines in (
-        ("", here),
-        ("what an upgrade would break:", upgrade),
-        ("what a downgrade would break:", downgrade),
-    ):
-        if lines:
-            sections.append([(Span(title, "heading"),), *lines] if title else lines)
+        later = newer(report.target(finding.distribution).checked, finding.beyond)
+        lines = here if finding.releases else beyond[bool(later), breaks_beyond(finding)]
+        lines.append(_note(report, group))
+    sections = [here]
+    folded = beyond[False, True] + beyond[False, False]
+    for key, lines in beyond.items():
+        if lines and (key[0] or options.beyond):
+            sections.append([(Span(titles[key], "heading"),), *lines])
+    if folded and not options.beyond:
+        said = f"what a downgrade would cost: {count(len(folded), 'note')}, which --beyond lists"
+        sections.append([(Span(said, "dim"),)])
     return sections
 
 
@@ -138,7 +140,7 @@ def _note(report: Report, group: list[Finding]) -> Hanging:
     finding = group[0]
     timeline = report.target(finding.distribution).timeline
     parts = [safe(finding.message), *where(timeline, finding)]
-    if finding.outcome is Outcome.GUARDED:
+    if finding.outcome is Outcome.GUARDED and finding.caught_at is not None:
         parts.append(outcome(finding, report.source, report.shown) or "")
     elif finding.outcome is Outcome.SILENT:
         parts.append("SILENT there")

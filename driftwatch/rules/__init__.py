@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
-from driftwatch.findings import Verdict
+from driftwatch.findings import Severity, Verdict, is_aside
 from driftwatch.flow.uses import Use
 from driftwatch.pins import Installation
 from driftwatch.rules import (
@@ -27,6 +28,8 @@ from driftwatch.rules import (
     unsafe_signature_probe,
 )
 from driftwatch.rules.rule import Context, Rule
+
+_MOST_PLACES = 3
 
 RULES: tuple[Rule, ...] = (
     unknown_keyword.RULE,
@@ -63,6 +66,26 @@ def apply(uses: Iterable[Use], contexts: Mapping[str, Context], rules: Iterable[
         context = contexts[use.distribution]
         for each in chosen:
             yield from each.check(use, context)
+
+
+def told_once(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """The verdicts; of a rule that is told once of a code base, the gravest of the product's own first place."""
+    once = {rule.code for rule in RULES if rule.once}
+    kept: list[Verdict] = []
+    alike: dict[tuple[str, str, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        if verdict.code in once:
+            alike.setdefault((verdict.code, verdict.distribution, verdict.symbol), []).append(verdict)
+        else:
+            kept.append(verdict)
+    severities = list(Severity)
+    for same in alike.values():
+        same.sort(key=lambda v: (severities.index(v.severity), is_aside(v.location.path), v.location))
+        places = dict.fromkeys(f"{verdict.location.path}:{verdict.location.line}" for verdict in same[1:])
+        more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+        others = f"; the same at {', '.join(list(places)[:_MOST_PLACES])}{more}" if places else ""
+        kept.append(replace(same[0], hint=f"{same[0].hint}{others}"))
+    return kept
 
 
 def apply_to_installations(

@@ -8,7 +8,8 @@ and conditions over the call. All of its ``[[advisory.when]]`` must hold; each n
 what it lists does: ``omitted``, ``passed``, ``none``, ``equals``, ``differs``, ``by-position``, ``unless``, and
 ``unless-made-of``. With
 ``returns``, how many values the call then gives, it is about calls whose result is taken apart into another number. An
-``[[import-failure]]`` is what importing a module may raise other than ImportError.
+``[[import-failure]]`` is what importing a module may raise other than ImportError; with ``python``, it does so on every
+machine with such a Python.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from driftwatch.errors import ConfigError, UsageError
 from driftwatch.findings import Severity
@@ -75,7 +78,10 @@ class Advisory:
 
 @dataclass(frozen=True, slots=True)
 class ImportFailure:
-    """What importing a module may raise other than ImportError, in which releases, and when."""
+    """What importing a module may raise other than ImportError, in which releases, and when.
+
+    `python` is a specifier: with such a Python it is raised on every machine. None is for what the machine decides.
+    """
 
     id: str
     module: str
@@ -83,6 +89,7 @@ class ImportFailure:
     releases: ReleaseSet
     when: str
     evidence: tuple[str, ...] = ()
+    python: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +173,7 @@ def _condition(entry: Mapping[str, Any], where: str) -> Condition:
 def _import_failure(entry: Mapping[str, Any], timeline: Timeline, where: str) -> ImportFailure:
     name = _text(entry, "id", where)
     where = f"{where}: {name}"
-    _keys(entry, ("id", "module", "exception", "releases", "when", "evidence"), where)
+    _keys(entry, ("id", "module", "exception", "releases", "when", "evidence", "python"), where)
     exception = _text(entry, "exception", where)
     kind = getattr(builtins, exception, None)
     if not isinstance(kind, type) or not issubclass(kind, Exception) or issubclass(kind, ImportError):
@@ -178,7 +185,18 @@ def _import_failure(entry: Mapping[str, Any], timeline: Timeline, where: str) ->
         _releases(entry, timeline, where),
         _text(entry, "when", where),
         _evidence(entry, where),
+        _python(entry, where),
     )
+
+
+def _python(entry: Mapping[str, Any], where: str) -> str | None:
+    if "python" not in entry:
+        return None
+    specifier = _text(entry, "python", where)
+    try:
+        return str(SpecifierSet(specifier))
+    except InvalidSpecifier:
+        raise ConfigError(f"{where}: python = {specifier!r} is not a version specifier") from None
 
 
 def _releases(entry: Mapping[str, Any], timeline: Timeline, where: str) -> ReleaseSet:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from packaging.specifiers import SpecifierSet
+
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import ImportUse, Outcome, Use
 from driftwatch.releases import ReleaseSet, union
@@ -13,6 +15,10 @@ from driftwatch.rules.wording import code
 from driftwatch.snapshot.model import Ref
 
 _HEADING = Heading("DW501", "narrow-import-guard", Severity.WARNING)
+
+
+_PYTHONS = tuple(f"3.{minor}{last}" for minor in range(8, 20) for last in ("", ".99"))
+"""The first and the last of each series of Python."""
 
 
 def check(use: Use, context: Context) -> Iterator[Verdict]:
@@ -45,7 +51,22 @@ def _verdict(use: ImportUse, module: str, found: list[tuple[ImportFailure, Relea
         f"and {guard} does not take that",
         f"catch Exception round this import alone, and record the reason; known: {known}",
         raises=False,
+        severity=_severity(
+            [failure for failure, releases in told if not releases.isdisjoint(context.checked)], context
+        ),
     )
+
+
+def _severity(told: list[ImportFailure], context: Context) -> Severity:
+    """A warning where the import fails on every machine with some Python that the code base is for."""
+    sure = any(failure.python is not None and _supports(failure.python, context.pythons) for failure in told)
+    return Severity.WARNING if sure else Severity.NOTE
+
+
+def _supports(python: str, declared: tuple[str, ...]) -> bool:
+    """Whether a code base is for some Python that a specifier selects; one that declares none is for every one."""
+    of_failure, of_code = SpecifierSet(python), [SpecifierSet(each) for each in declared] or [SpecifierSet()]
+    return any(version in of_failure and any(version in each for each in of_code) for version in _PYTHONS)
 
 
 def _imports(use: ImportUse, failure: ImportFailure) -> bool:
@@ -80,11 +101,14 @@ RULE = Rule(
         "A guard round an import says that the program can do without the library. A library that looks for its "
         "driver, its device or its companions while it is imported raises what these raise: AssertionError, "
         "RuntimeError, AttributeError. The guard does not take that, and the program that could do without it stops. "
-        "Which releases raise what is data that a target brings, each with its evidence."
+        "Which releases raise what is data that a target brings, with its evidence. Told once of a code base, it is "
+        "a warning where a release in the range raises it on every machine with some Python that the code base is for, "
+        "and a note where the machine decides."
     ),
     hint="Catch Exception round the import alone, and record the reason.",
     check=check,
     of_the_machine=True,
+    once=True,
     bad=(
         Example(
             "1.0 and 1.1 look for a thermometer while they are imported",

@@ -25,13 +25,15 @@ T = TypeVar("T")
 class Context:
     """What a rule may ask: the library's history, the range that is checked, and what no signature shows.
 
-    `companions` are distributions that must be of the library's own version.
+    `companions` are distributions that must be of the library's own version. `pythons` are the specifiers of Python
+    that the code base declares.
     """
 
     history: History
     checked: ReleaseSet
     knowledge: Knowledge = field(default_factory=Knowledge)
     companions: tuple[str, ...] = ()
+    pythons: tuple[str, ...] = ()
     _last: tuple[CallUse, tuple[Part, ...]] | None = field(default=None, repr=False)
     _told: set[object] = field(default_factory=set, repr=False)
     _known: dict[object, Any] = field(default_factory=dict, repr=False)
@@ -92,7 +94,8 @@ class Rule:
 
     `check` is what it says of a use of the library, `check_installation` of a way in which the code base is installed.
     `of_the_machine` says that where it is run decides whether it happens, and that the releases are only those in which
-    it may: a picture of releases would say next to nothing if it showed that everywhere.
+    it may: a picture of releases would say next to nothing if it showed that everywhere. `once` says that it is told
+    once of a code base, however many places it holds of.
     """
 
     code: str
@@ -106,6 +109,7 @@ class Rule:
     check: Callable[[Use, Context], Iterator[Verdict]] = _nothing
     check_installation: Callable[[Installation, Context], Iterator[Verdict]] = _nothing
     of_the_machine: bool = False
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from driftwatch.findings import Severity, Verdict
 from driftwatch.flow.uses import ProbeUse, Use
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
+from driftwatch.snapshot.model import Ref
 
 _HEADING = Heading("DW502", "unsafe-signature-probe", Severity.WARNING)
 _RAISED = ("ValueError", "TypeError")
@@ -26,7 +27,20 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
             "here takes it",
             "put it under `except (TypeError, ValueError)`, and go on as if the signature were unknown",
             raises=False,
+            severity=Severity.WARNING if _may_be_native(use, context) else Severity.NOTE,
         )
+
+
+def _may_be_native(use: ProbeUse, context: Context) -> bool:
+    """Whether some release that is reached, of those that are checked if there is any, shows no signature of it."""
+    reached = (use.releases & context.checked) or use.releases
+    owner, _, name = use.callee.qualname.rpartition(".")
+    if owner:
+        cls = Ref(use.callee.module, owner)
+        epochs = [epoch for _, epoch in context.history.member_epochs(cls, name, reached)]
+    else:
+        epochs = list(context.history.of(use.callee))
+    return any(epoch.symbol.signature is None and not epoch.releases.isdisjoint(reached) for epoch in epochs)
 
 
 _BARE = """\
@@ -56,7 +70,8 @@ RULE = Rule(
     rationale=(
         "`inspect.signature` raises ValueError for a callable without signature metadata, such as one bound from C++, "
         "and TypeError for what it holds to be no callable. A library may bind any function natively from one build to "
-        "the next, and then the probe that was to make the call safe takes the program down."
+        "the next, and then the probe that was to make the call safe takes the program down. Where every release has a "
+        "signature to show so far, it is a note."
     ),
     hint="Catch TypeError and ValueError round the probe, and go on as if the signature were unknown.",
     check=check,

@@ -11,7 +11,7 @@ from driftwatch.report.html.markup import Child, Markup, breakable, join, tag, t
 from driftwatch.report.html.source import source
 from driftwatch.report.html.tracks import CLASSES, track
 from driftwatch.report.model import Report, TargetReport
-from driftwatch.report.phrases import CONDITIONAL, newer, outcome, position, ranges
+from driftwatch.report.phrases import CONDITIONAL, breaks_beyond, newer, outcome, position, ranges
 from driftwatch.report.states import Row, State, finding_states
 from driftwatch.rules import rule
 
@@ -20,15 +20,16 @@ _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 def cards(report: Report, target: TargetReport, base: int, number: int) -> Iterator[Markup]:
     """The cards of one library, in sections: errors, warnings, notes, and what another release would cost."""
-    found = [finding for finding in report.findings if finding.distribution == target.distribution]
+    found = [finding for finding in report.by_weight if finding.distribution == target.distribution]
+    elsewhere = [finding for finding in found if finding.severity is Severity.NOTE and not finding.releases]
+    elsewhere.sort(key=lambda finding: not newer(target.checked, finding.beyond))
     sections: list[tuple[str, str, list[Finding]]] = [
         ("errors", "What breaks", [f for f in found if f.severity is Severity.ERROR]),
         ("warnings", "Warnings", [f for f in found if f.severity is Severity.WARNING]),
         ("notes", "Notes", [f for f in found if f.severity is Severity.NOTE and f.releases]),
-        ("beyond", "What an upgrade or a downgrade would break", [f for f in found if f.severity is Severity.NOTE]),
+        ("beyond", "What an upgrade or a downgrade would break", [f for f in elsewhere if breaks_beyond(f)]),
+        ("beyond", "What an upgrade or a downgrade would change", [f for f in elsewhere if not breaks_beyond(f)]),
     ]
-    sections[3][2][:] = [f for f in sections[3][2] if not f.releases]
-    sections[3][2].sort(key=lambda f: not newer(target.checked, f.beyond))
     sections[0][2].sort(key=lambda f: f.outcome is not Outcome.SILENT)
     for name, title, chosen in sections:
         if chosen:
