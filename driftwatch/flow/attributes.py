@@ -9,6 +9,7 @@ import libcst as cst
 from driftwatch.flow import pure
 from driftwatch.flow.annotations import by_annotation
 from driftwatch.flow.code import ClassCode
+from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.library import CONSTRUCTOR, class_member, instance_member, use_name
 from driftwatch.flow.run import Run, as_alternatives, escape
 from driftwatch.flow.shared import CONTENTS, keep_one, open_attribute, share_attribute
@@ -16,6 +17,7 @@ from driftwatch.flow.state import NO_ARGUMENTS, PartialContent
 from driftwatch.flow.survey import CHANGING_METHODS
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
+    NONE,
     UNKNOWN,
     Alternative,
     ArgSpecOf,
@@ -37,6 +39,7 @@ from driftwatch.flow.values import (
     ParameterMap,
     Partial,
     ProjectModule,
+    Raised,
     Replacing,
     SignatureOf,
     SuperOf,
@@ -78,14 +81,20 @@ def attribute_of(run: Run, owner: Value, name: str, node: cst.CSTNode) -> Value:
     alternatives = as_alternatives(owner, run.state.reach)
     chosen = owner.where(is_tainted) if len(alternatives) > 1 else EMPTY
     outer = run.state.conditions
+    none, others = EMPTY, EMPTY
     for where, atom in alternatives:
         here = where & run.state.reach
-        if here:
+        if atom == NONE:
+            none |= here
+        elif here:
+            others |= here
             if chosen:
                 # Which of them is asked a test decides that could not be followed.
                 run.state.assume(run.world.identities.test(), True, chosen & here)
             found.extend(_read(run, atom, name, here, node))
             run.state.conditions = outer if chosen else run.state.conditions
+    if none:
+        run.stumbles("AttributeError", none, none - others)
     return _of_a_guard(owner, value_of(found))
 
 
@@ -115,8 +124,8 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
     if isinstance(atom, ProjectModule):
         value = run.world.modules.attribute(atom.code, name, where)
         return list(value.alternatives)
-    if isinstance(atom, External):
-        return [(where, External(f"{atom.dotted}.{name}"))]
+    if isinstance(atom, (External, Raised)):
+        return [(where, _of_external(atom, name) if isinstance(atom, External) else _of_exception(atom, name))]
     if isinstance(atom, Const):
         return _of_constant(run, atom, name, where)
     if isinstance(atom, (DictRef, ListRef, ParameterMap, Replacing)):
@@ -146,16 +155,25 @@ def _bound(where: ReleaseSet, value: Value | None) -> list[Alternative]:
 
 
 def _of_constant(run: Run, atom: Const, name: str, where: ReleaseSet) -> list[Alternative]:
-    if atom.value is None:
-        if run.is_caught("AttributeError"):
-            run.throw("AttributeError", where)
-        return []
     if pure.has_method(atom, name):
         return [(where, MethodOf(atom, name))]
     try:
         return [(where, pure.attribute(atom, name))]
     except pure.NotPureError:
         return [(where, UNKNOWN)]
+
+
+def _of_external(atom: External, name: str) -> Atom:
+    own = atom.dotted.removeprefix("builtins.")
+    return Const(own) if name == "__name__" and raised_of(own).exact else External(f"{atom.dotted}.{name}")
+
+
+def _of_exception(atom: Raised, name: str) -> Atom:
+    if name == "__class__" and atom.exact and "." not in atom.names[0]:
+        return External(f"builtins.{atom.names[0]}")
+    if name in ("args", "msg", "name") and atom.text is not None:
+        return Const((atom.text,)) if name == "args" else Const(atom.text) if name == "msg" else UNKNOWN
+    return MethodOf(atom, name) if name == "with_traceback" else UNKNOWN
 
 
 def _of_signature(atom: SignatureOf, name: str) -> Atom:

@@ -173,8 +173,7 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
         if called is not None:
             return apply_value(run, called, arguments, node)
     if isinstance(atom, Const) and atom.value is None:
-        if run.is_caught("TypeError"):
-            run.throw("TypeError", run.state.reach)
+        run.stumbles("TypeError", run.state.reach, run.state.reach)
         return Value()
     if isinstance(atom, SkipMark):
         return put_on(run, atom, arguments)
@@ -213,17 +212,8 @@ def _construct(run: Run, atom: LibMethod, arguments: Arguments, node: cst.CSTNod
 def _library_call(run: Run, atom: LibObject | LibMethod, arguments: Arguments, node: cst.CSTNode) -> Value:
     if isinstance(atom, LibMethod) and atom.name == CONSTRUCTOR:
         return _construct(run, atom, arguments, node)
-    use, value = use_call(run, atom, arguments.positional, arguments.keywords, node)
+    value = use_call(run, atom, arguments.positional, arguments.keywords, node)
     # What the call does inside may raise anything but what a wrong signature would; of that we know exactly.
-    broken = run.target.refuses(use)
-    if broken and use.catch.outcome.value == "guarded":
-        run.throw("TypeError", broken)
-        run.state.reach -= broken
-        value = value.within(run.state.reach)
-    elif broken and run.is_caught("TypeError"):
-        run.throw("TypeError", broken)
-    elif broken:
-        run.fails_import(broken)
     run.may_raise(FOREIGN)
     return value
 

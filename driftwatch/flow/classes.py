@@ -55,11 +55,12 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
         coverage=outer_frame.coverage,
     )
     run.frame = frame
-    run.state = State(outer.reach, {}, outer.heap, outer.conditions)
+    run.state = State(outer.reach, {}, outer.heap, on_the_way_of=outer)
     run.block(node.body.body)
     body = run.state
     run.frame, run.state = outer_frame, outer
     outer.heap.update(body.heap)
+    outer.ghost, outer.faults = body.ghost, body.faults
     code.heap.update(body.heap)
     for name, value in body.vars.items():
         functions = [a for _, a in value.alternatives if isinstance(a, Function) and a.code.owner is code]

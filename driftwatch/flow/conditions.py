@@ -13,6 +13,7 @@ import libcst as cst
 
 from driftwatch.flow import pure
 from driftwatch.flow.constants import tuple_of
+from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.library import lookup
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
@@ -28,6 +29,7 @@ from driftwatch.flow.values import (
     NamesOf,
     Opaque,
     ParameterMap,
+    Raised,
     Unknown,
     Value,
     depends_on_release,
@@ -243,13 +245,22 @@ def _same(left: Atom, right: Atom) -> bool | None:
         kinds = "inspect.Parameter."
         if left.dotted == right.dotted:
             return True
+        if _is_exception(left) and _is_exception(right):
+            return False
         # `inspect._ParameterKind` members are told apart by name; of other foreign objects nothing is known.
         return False if left.dotted.startswith(kinds) and right.dotted.startswith(kinds) else None
+    if isinstance(left, Raised) or isinstance(right, Raised):
+        return None
     if isinstance(left, Opaque) and isinstance(right, Opaque) and left.what and right.what:
         return left == right
     if isinstance(left, Const) or isinstance(right, Const):
         return None
     return True if left == right and not isinstance(left, Unknown) and truth(left) else None
+
+
+def _is_exception(atom: External) -> bool:
+    name = atom.dotted.removeprefix("builtins.")
+    return name != atom.dotted and bool(raised_of(name).exact)
 
 
 def membership(run: Run, container: Atom, item: Atom, where: ReleaseSet) -> tuple[ReleaseSet, ReleaseSet]:

@@ -10,11 +10,13 @@ from driftwatch.flow import pure
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import DictContent, Entry, ListContent
 from driftwatch.flow.values import (
+    Alternative,
     Atom,
     Const,
     DictRef,
     ListRef,
     ParameterMap,
+    Raised,
     Unknown,
     Value,
     depends_on_release,
@@ -137,3 +139,20 @@ def _combined(operation: str, left: Atom, right: Atom) -> Atom | None:
             if (operation, known.value) in (("BitAnd", False), ("BitOr", True)):
                 return replace(other, truth=known.value)
     return None
+
+
+def text_of(run: Run, value: Value) -> Value:
+    """What ``str`` makes of a value: of an exception, its message."""
+    return value_of(
+        alternative
+        for where, atom in as_alternatives(value, run.state.reach)
+        for alternative in _text_of(run, atom, where)
+    )
+
+
+def _text_of(run: Run, atom: Atom, where: ReleaseSet) -> Sequence[Alternative]:
+    if isinstance(atom, Const):
+        return [(where, Const(str(atom.value)))]
+    if isinstance(atom, Raised):
+        return [(where, Unknown(truth=True) if atom.text is None else Const(atom.text))]
+    return run.combine(where, Value(((where, atom),))).alternatives

@@ -33,6 +33,7 @@ from driftwatch.flow.values import (
     ListRef,
     MethodOf,
     ParameterMap,
+    Raised,
     Replacing,
     SignatureOf,
     Value,
@@ -64,7 +65,8 @@ def call_method(run: Run, method: MethodOf, positional: ListContent, keywords: D
         listed = lists_of(run, owner)
         if listed is not None:
             return _list_method(run, owner, listed, method.name, positional, node)
-    return unknown(reach)
+    # What is called on an exception gives it back.
+    return Value(((reach, owner),)) if isinstance(owner, Raised) else unknown(reach)
 
 
 def _constant_method(run: Run, owner: Const, name: str, positional: ListContent, keywords: DictContent) -> Value:

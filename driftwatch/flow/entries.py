@@ -134,6 +134,7 @@ class Entries:
                 if function.owner is not None and function.name not in CONSTRUCTORS:
                     self._dependencies.read(function.owner, _CONSTRUCTIBLE)
                 value, end = execute_body(run, frame, state)
+                run.ledger.settle(end)
         finally:
             self._active = active
         if constructs and function.owner is not None:

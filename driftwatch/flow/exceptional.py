@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import libcst as cst
 
 from driftwatch.flow.assignment import assign
-from driftwatch.flow.attributes import instance_attribute
+from driftwatch.flow.attributes import instance_attribute, lineage
+from driftwatch.flow.code import ClassCode
 from driftwatch.flow.containers import elements_of
-from driftwatch.flow.exceptions import FOREIGN, Handler, Try, is_broad, may_take, raised_by
+from driftwatch.flow.exceptions import ANYTHING, FOREIGN, Flight, Handler, Try, is_broad, may_take, raised_by, raised_of
+from driftwatch.flow.faults import Fault
 from driftwatch.flow.replaced import enter_patches, leave_patches
-from driftwatch.flow.run import Run, as_alternatives, settle
-from driftwatch.flow.state import NO_ARGUMENTS, State, join_states
+from driftwatch.flow.run import Handling, Run, as_alternatives, settle, taken_by
+from driftwatch.flow.state import NO_ARGUMENTS, NO_FAULTS, State, join_states
 from driftwatch.flow.syntax import dotted_name, statements
 from driftwatch.flow.values import (
+    NOTHING,
+    Atom,
     Class,
+    Const,
     External,
     Function,
     Instance,
+    Lazy,
     LibInstance,
     LibObject,
     Managed,
-    Opaque,
+    Raised,
     Replacing,
+    Unknown,
     Value,
     join,
     unknown,
+    value_of,
 )
 from driftwatch.releases import EMPTY, ReleaseSet
-
-HANDLED = Opaque("exception")
-"""What the variable of an ``except`` clause holds."""
 
 
 def execute_try(run: Run, node: cst.Try | cst.TryStar) -> None:
@@ -42,62 +48,125 @@ def execute_try(run: Run, node: cst.Try | cst.TryStar) -> None:
     attempt = Try(handlers, node.body.body, leaves, final)
     returned = len(run.frame.returns)
     before = run.state.fork()
+    last = Try([], node.body.body, stops=[])
+    if node.finalbody is not None:
+        run.frame.tries.append(last)
     run.frame.tries.append(attempt)
     run.block(node.body.body)
     run.frame.tries.pop()
     if node.orelse is not None:
         run.block(node.orelse.body.body)
     ends: list[State | None] = [run.state]
-    ends.extend(_run_handlers(run, attempt, [h.body.body for h in node.handlers], [h.name for h in node.handlers]))
+    ends.extend(_run_handlers(run, attempt, [h.body.body for h in node.handlers]))
     settle(run, ends)
     if node.finalbody is not None:
-        _finally(run, node.finalbody, before, returned)
+        run.frame.tries.pop()
+        _finally(run, node.finalbody, last, before, returned)
 
 
-def _run_handlers(run: Run, attempt: Try, bodies: list[Any], names: list[cst.AsName | None]) -> list[State]:
+def _run_handlers(run: Run, attempt: Try, bodies: list[Any]) -> list[State]:
     ends: list[State] = []
     taken: set[str] = set()
-    for handler, body, name in zip(attempt.handlers, bodies, names, strict=True):
-        entry: State | None = None
-        for state in handler.entries:
-            entry = join_states(entry, state)
+    for handler, body in zip(attempt.handlers, bodies, strict=True):
+        entries: dict[object, list[tuple[Raised, State]]] = {}
+        for raised, state in handler.entries:
+            # What a handler does with an exception may depend on its class, if it has a name for it.
+            entries.setdefault(raised.names if handler.name is not None else None, []).append((raised, state))
         for kind, state in attempt.maybe.items():
             if kind not in taken and may_take(handler, kind):
-                entry = join_states(entry, state.fork())
+                raised = _something(kind, handler)
+                entries.setdefault(None if handler.name is None else ANYTHING, []).append((raised, state.fork()))
                 if kind.partition(".")[0] != "driftwatch" or not handler.types or is_broad(handler):
                     taken.add(kind)
-        if entry is None or not entry.reach:
-            continue
-        run.state = entry.fork()
-        if name is not None and isinstance(name.name, cst.Name):
-            run.state.vars[name.name.value] = Value(((run.state.reach, HANDLED),))
-        run.frame.handling.append(handler.types or (FOREIGN,))
-        run.block(body)
-        run.frame.handling.pop()
-        ends.append(run.state)
+        for group in entries.values():
+            ends.extend(_run_handler(run, handler, body, group))
     return ends
 
 
-def _finally(run: Run, node: cst.Finally, before: State, returned: int) -> None:
+def _run_handler(run: Run, handler: Handler, body: Any, entries: list[tuple[Raised, State]]) -> list[State]:
+    entry: State | None = None
+    live = EMPTY
+    for _, state in entries:
+        entry = join_states(entry, state)
+        live |= state.live
+    if entry is None or not entry.reach:
+        return []
+    caught = value_of((state.reach - (state.ghost & live), raised) for raised, state in entries)
+    run.state = entry.fork()
+    if handler.name is not None:
+        run.state.vars[handler.name] = caught
+    run.handling.append(Handling(handler, caught, run.frame))
+    run.block(body)
+    run.handling.pop()
+    return [run.state]
+
+
+def _something(kind: str, handler: Handler) -> Raised:
+    """An exception of which the handler knows no more than that it has taken it."""
+    if kind.partition(".")[0] != "driftwatch":
+        return replace(raised_of(kind), exact=False)
+    names = handler.types or ("BaseException",)
+    return replace(raised_of(names[0] if len(names) == 1 else "Exception"), exact=False)
+
+
+def _finally(run: Run, node: cst.Finally, last: Try, before: State, returned: int) -> None:
     """The ``finally`` block runs on every way out; uses in it are met on all of them."""
     after = run.state
-    pending = run.frame.returns[returned:]
+    until = len(run.frame.returns)
+    pending = run.frame.returns[returned:until]
+    _fly_through(run, last, lambda: run.block(node.body.body))
     reach: ReleaseSet = after.reach
     for state, _ in pending:
         reach |= state.reach
     merged = join_states(after if after.reach else None, before.fork(before.reach))
+    for state, _ in pending:
+        if state.faults:
+            merged = join_states(merged, state)
     assert merged is not None
     run.state = merged
     run.block(node.body.body)
+    if not run.state.reach:
+        # It goes another way: nothing of this is returned after all.
+        del run.frame.returns[returned:until]
     if after.reach and run.state.reach:
         after.heap.update({k: v for k, v in run.state.heap.items() if k not in after.heap})
         kept = {k: v for k, v in run.state.vars.items() if before.vars.get(k) is not v}
         after.vars.update(kept)
+        returned_with = {taken for state, _ in pending for taken in state.faults}
+        more = {taken: where for taken, where in run.state.faults.items() if taken not in returned_with}
+        after.ghost |= run.state.ghost
+        after.faults = {**more, **after.faults} or NO_FAULTS
         run.state = after
-        run.state.reach = after.reach
     else:
         left = after.reach & run.state.reach if after.reach else EMPTY
-        run.state = State(left, after.vars, after.heap, after.conditions)
+        run.state = State(left, after.vars, after.heap, on_the_way_of=after)
+
+
+def _fly_through(run: Run, last: Try, do: Callable[[], object]) -> None:
+    """Do something on the way of each exception that a ``try`` has stopped, and let it go on from there."""
+    flights: dict[tuple[str, ...], list[Flight]] = {}
+    for flight in last.stops or ():
+        flights.setdefault(flight.raised.names, []).append(flight)
+    last.stops = None
+    for group in flights.values():
+        state: State | None = None
+        flying: dict[Fault, ReleaseSet] = {}
+        for flight in group:
+            entry = flight.state.fork()
+            entry.faults = taken_by(None, last, flight.state, flight.faults)
+            state = join_states(state, entry)
+            for fault, where in flight.faults.items():
+                flying[fault] = flying.get(fault, EMPTY) | where
+        if state is None or not state.reach:
+            continue
+        run.state = state
+        run.handling.append(Handling(last, Value(((state.reach, group[0].raised),)), run.frame))
+        do()
+        run.handling.pop()
+        if run.state.reach:
+            went_on = run.state
+            went_on.faults = {t: where for t, where in went_on.faults.items() if t.fault not in flying}
+            run.send(Flight(group[0].raised, went_on, flying, group[0].place))
 
 
 def _handler(run: Run, node: cst.ExceptHandler | cst.ExceptStarHandler) -> Handler:
@@ -134,7 +203,6 @@ def exception_names(run: Run, node: cst.BaseExpression) -> tuple[str, ...]:
 
 
 def _project_exception(atom: Class) -> tuple[str, ...]:
-    # An exception of the code base's own is raised by its own code, not by a drift.
     return (f"{atom.code.module.name}.{atom.code.name}",)
 
 
@@ -159,7 +227,7 @@ def _with_items(run: Run, node: cst.With, index: int) -> None:
         run.frame.tries.append(attempt)
         _with_items(run, node, index + 1)
         run.frame.tries.pop()
-        settle(run, [run.state, *_run_handlers(run, attempt, [()], [None])])
+        settle(run, [run.state, *_run_handlers(run, attempt, [()])])
         return
     run.entered = item.item
     value = run.eval(item.item)
@@ -176,7 +244,8 @@ def _with_items(run: Run, node: cst.With, index: int) -> None:
 
 def _managed_items(run: Run, node: cst.With, index: int, value: Value) -> None:
     """The rest of a ``with``, within what the manager of one item takes."""
-    handlers = [h for _, atom in value.alternatives if isinstance(atom, Managed) for h in atom.handlers]
+    managed = [handler for _, atom in value.alternatives if isinstance(atom, Managed) for handler in atom.handlers]
+    handlers = [handler for handler in managed if raised_by(handler.body, FOREIGN, handler.name) is None]
     if not handlers:
         _with_items(run, node, index + 1)
         return
@@ -187,8 +256,7 @@ def _managed_items(run: Run, node: cst.With, index: int, value: Value) -> None:
     run.frame.tries.pop()
     ends: list[State | None] = [run.state]
     for handler in attempt.handlers:
-        if raised_by(handler.body, FOREIGN, handler.name) is None:
-            ends.extend(_run_handlers(run, replace(attempt, handlers=[handler]), [()], [None]))
+        ends.extend(_run_handlers(run, replace(attempt, handlers=[handler]), [()]))
     settle(run, ends)
 
 
@@ -225,26 +293,82 @@ def _with_handler(run: Run, item: cst.BaseExpression) -> Handler | None:
 
 
 def execute_raise(run: Run, node: cst.Raise) -> None:
+    value = run.handling[-1].caught if run.handling else NOTHING
     if node.exc is not None:
-        run.eval(node.exc)
+        value = run.eval(node.exc)
     if node.cause is not None:
         run.eval(node.cause.item)
-    if not run.state.reach:
+    reach = run.state.reach
+    if not reach:
         return
-    if node.exc is None:
-        kinds: tuple[str, ...] = run.frame.handling[-1] if run.frame.handling else (FOREIGN,)
-    else:
-        kinds = (raised_by([cst.SimpleStatementLine([node])], FOREIGN) or FOREIGN,)
-        if isinstance(node.exc, cst.Name) and run.frame.handling and _is_handled(run, node.exc):
-            kinds = run.frame.handling[-1]
-    for kind in kinds:
-        run.throw(kind, run.state.reach)
-    if kinds == ("SystemExit",) and run.frame.function is None:
-        run.frame.module.exits |= run.state.reach
+    left = reach
+    for where, atom in as_alternatives(value, reach):
+        raised = exception_of(atom)
+        if raised is not None:
+            left -= where
+            _throw(run, raised, where, node)
+    if left:
+        _throw(run, _raised_by_syntax(run, node), left, node)
     run.state = State(EMPTY, {}, run.state.heap)
 
 
-def _is_handled(run: Run, node: cst.Name) -> bool:
-    """Whether a variable holds the exception that is being handled."""
-    value = run.state.vars.get(node.value)
-    return value is not None and value.single() == HANDLED
+def _raised_by_syntax(run: Run, node: cst.Raise) -> Raised:
+    """What a ``raise`` raises whose class was not worth looking at so far."""
+    called = node.exc.func if isinstance(node.exc, cst.Call) else node.exc
+    if called is None or not isinstance(called, (cst.Name, cst.Attribute)):
+        return raised_of(FOREIGN)
+    if run.state.faults:
+        atom = run.eval(called, callee=True).single()
+        found = run.world.modules.look_at(atom) if isinstance(atom, Lazy) else None
+        known = found.single() if found is not None else None
+        if isinstance(known, Class):
+            return _raised_by_project(known.code)
+    name = (dotted_name(called) or "").rpartition(".")[2]
+    return raised_of(name if name[:1].isupper() else FOREIGN)
+
+
+def _throw(run: Run, raised: Raised, where: ReleaseSet, node: cst.Raise) -> None:
+    run.throw(raised, where, place=node)
+    if raised.names[0] == "SystemExit" and run.frame.function is None:
+        run.frame.module.exits |= where
+
+
+def exception_of(atom: Atom) -> Raised | None:
+    """What is raised of a class or an object; None where that is not known."""
+    if isinstance(atom, Raised):
+        return atom
+    if isinstance(atom, External):
+        name = atom.dotted.removeprefix("builtins.")
+        return raised_of(name)
+    if isinstance(atom, (Class, Instance)):
+        return _raised_by_project(atom.code)
+    if isinstance(atom, LibObject) and atom.is_class:
+        return raised_of(atom.ref.dotted)
+    return raised_of(atom.cls.dotted) if isinstance(atom, LibInstance) else None
+
+
+def _raised_by_project(code: ClassCode) -> Raised:
+    order, others = lineage(code)
+    names = [f"{each.module.name}.{each.name}" for each in order]
+    exact = True
+    for base in others:
+        for _, atom in base.alternatives:
+            above = exception_of(atom)
+            exact = exact and above is not None and above.exact
+            names += above.names if above is not None else ()
+    return Raised((*dict.fromkeys((*names, "Exception", "BaseException")),), exact=exact)
+
+
+def tell_caller(run: Run, value: Value) -> None:
+    """What a handler returns tells its caller of the exception, where it is the exception or text."""
+    here = {each.owner for each in run.handling if each.frame is run.frame}
+    for taken, where in run.state.faults.items() if here else ():
+        if taken.handler in here:
+            says = value.where(lambda atom: isinstance(atom, Raised) or _is_text(atom))
+            taken.fault.told |= where & run.state.reach & says
+
+
+def _is_text(atom: Atom) -> bool:
+    if isinstance(atom, Unknown):
+        return atom.truth is True
+    return isinstance(atom, Const) and isinstance(atom.value, str) and bool(atom.value)

@@ -1,8 +1,9 @@
-"""Where an exception goes: the handlers round a program point, and what each of them does with it.
+"""Where an exception goes: the handlers round a program point, and which of them takes it.
 
 The exceptions followed are those that a drift raises: ImportError for an import, AttributeError for a name, TypeError
-for a call. Which handler takes one is Python's own rule over the builtin exception classes; what the handler then does
-is read from its body.
+for a call, and what the code base raises itself. Which handler takes one is Python's own rule over exception classes;
+what becomes of it then, `faults` tells. What is read here from a handler's body is only what it is there for, and
+whether a caller need be looked at at all.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -17,6 +20,10 @@ from driftwatch.flow.children import walk
 from driftwatch.flow.state import State, join_states
 from driftwatch.flow.syntax import Tree, dotted_name, statements
 from driftwatch.flow.uses import UNCAUGHT, Catch, Outcome
+from driftwatch.flow.values import Raised
+
+if TYPE_CHECKING:
+    from driftwatch.flow.faults import Flying
 
 BROAD = frozenset({"Exception", "BaseException"})
 IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError"})
@@ -57,7 +64,8 @@ class Handler:
     body: Sequence[cst.CSTNode]
     expects: bool = False
     name: str | None = None
-    entries: list[State] = field(default_factory=list)
+    entries: list[tuple[Raised, State]] = field(default_factory=list)
+    """What it has taken, and the states in which that was thrown."""
     _raised: dict[str, str | None] = field(default_factory=dict)
 
     def raises(self, exception: str) -> str | None:
@@ -70,6 +78,20 @@ class Handler:
     def names(self) -> tuple[str, ...]:
         return () if self.types is None else self.types
 
+    def catch(self, outcome: Outcome) -> Catch:
+        """What becomes of an exception that ends here."""
+        return Catch(outcome, self.tree.path, self.tree.line(self.node), self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """An exception on its way, in a state, with the faults that it is or was raised in the place of."""
+
+    raised: Raised
+    state: State
+    faults: Flying
+    place: object
+
 
 @dataclass(eq=False)
 class Try:
@@ -81,6 +103,11 @@ class Try:
     """A ``finally`` that returns takes whatever comes."""
     final: Sequence[cst.CSTNode] = ()
     """What its ``finally`` does."""
+    stops: list[Flight] | None = None
+    """Whatever is thrown comes here first, to go on when a ``finally`` or the exit of a manager is through; None where
+    nothing of the kind is in its way."""
+    manages: bool = False
+    """It stands for a ``with``: only the manager's exit says what it takes."""
     maybe: dict[str, State] = field(default_factory=dict)
     _checks_only: bool | None = None
 
@@ -103,21 +130,30 @@ class Try:
         return self._checks_only
 
 
-def catches(handler: Handler, exception: str) -> bool | None:
-    """Whether a clause takes an exception of this name; None when its types are not known."""
+@cache
+def raised_of(name: str, text: str | None = None) -> Raised:
+    """An exception by the name of its class; of one that is not Python's own, only that it is an Exception is known."""
+    cls = getattr(builtins, name, None)
+    if isinstance(cls, type) and issubclass(cls, BaseException):
+        return Raised(tuple(each.__name__ for each in cls.__mro__[:-1]), text)
+    return Raised((name, "Exception", "BaseException"), text, exact=False)
+
+
+def catches(handler: Handler, exception: str | Raised) -> bool | None:
+    """Whether a clause takes an exception; None when its types are not known."""
     if handler.types is None:
         return True
     if not handler.types:
         return None
-    raised = getattr(builtins, exception, None)
-    for name in handler.types:
-        short = name.rpartition(".")[2]
-        if short == exception or short in BROAD:
-            return True
-        caught = getattr(builtins, short, None)
-        if isinstance(caught, type) and isinstance(raised, type) and issubclass(raised, caught):
-            return True
-    return False
+    return is_one_of(raised_of(exception) if isinstance(exception, str) else exception, handler.types) is True
+
+
+def is_one_of(raised: Raised, types: Sequence[str]) -> bool | None:
+    """Whether an exception is of one of these classes; None when nobody can tell."""
+    names = [name.rpartition(".")[2] for name in raised.names]
+    if any(name.rpartition(".")[2] in names for name in types):
+        return True
+    return False if raised.exact else None
 
 
 def is_broad(handler: Handler) -> bool:
@@ -146,8 +182,7 @@ def judge(exception: str, tries: Sequence[Try]) -> Catch:
             if again is not None:
                 exception = again
                 break
-            outcome = Outcome.GUARDED if _meant_for(original, handler, attempt) else Outcome.SILENT
-            return Catch(outcome, handler.tree.path, handler.tree.line(handler.node), handler.names)
+            return handler.catch(Outcome.GUARDED if meant_for(original, handler, attempt) else Outcome.SILENT)
         else:
             if attempt.swallows:
                 return Catch(Outcome.SILENT)
@@ -203,7 +238,13 @@ def _leaves(statement: cst.If) -> bool:
     )
 
 
-def _meant_for(exception: str, handler: Handler, attempt: Try) -> bool:
+def tells(attempt: Try) -> bool:
+    """Whether a ``try`` is there to find out whether the library is there, for whoever reads what comes of it."""
+    return any(isinstance(each, (cst.Import, cst.ImportFrom)) for each in statements(attempt.body))
+
+
+def meant_for(exception: str, handler: Handler, attempt: Try) -> bool:
+    """Whether a handler is there for this very thing."""
     if handler.expects:
         return True
     narrow = bool(handler.types) and not any(n.rpartition(".")[2] in BROAD for n in handler.types or ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -15,7 +16,7 @@ from driftwatch.flow.calls import evaluate_call
 from driftwatch.flow.children import children
 from driftwatch.flow.comprehensions import dict_comprehension, list_comprehension
 from driftwatch.flow.conditions import branch_value
-from driftwatch.flow.constants import pairwise, tuple_of
+from driftwatch.flow.constants import pairwise, text_of, tuple_of
 from driftwatch.flow.containers import concatenate, merge_value, repeat, spread_into, subscript_of
 from driftwatch.flow.escape import lose
 from driftwatch.flow.functions import define_lambda, manages
@@ -27,8 +28,13 @@ from driftwatch.flow.values import (
     NOTHING,
     TRUE,
     UNKNOWN,
+    Atom,
+    Class,
     Const,
     DictRef,
+    External,
+    LibObject,
+    ListRef,
     Managed,
     Opaque,
     Unknown,
@@ -106,10 +112,16 @@ def _formatted(run: Run, node: cst.FormattedString) -> Value:
         elif isinstance(part, cst.FormattedStringExpression):
             inner = evaluate(run, part.expression)
             plain = part.conversion is None and part.format_spec is None
-            piece = _as_text(run, inner) if plain else run.combine(run.state.reach, inner)
+            piece = text_of(run, inner) if plain else run.combine(run.state.reach, inner)
         else:
             piece = unknown(run.state.reach)
         text = pairwise(run, "Add", text, piece)
+    if any(isinstance(part, cst.FormattedStringText) and part.value for part in node.parts):
+        # Whatever it is, it is not empty.
+        return value_of(
+            (where, replace(atom, truth=True) if isinstance(atom, Unknown) else atom)
+            for where, atom in text.alternatives
+        )
     return text
 
 
@@ -118,18 +130,6 @@ def _templated(run: Run, node: cst.TemplatedString) -> Value:
         if isinstance(part, cst.TemplatedStringExpression):
             evaluate(run, part.expression)
     return Value(((run.state.reach, Opaque("template")),))
-
-
-def _as_text(run: Run, value: Value) -> Value:
-    return value_of(
-        alternative
-        for where, atom in as_alternatives(value, run.state.reach)
-        for alternative in (
-            [(where, Const(str(atom.value)))]
-            if isinstance(atom, Const)
-            else run.combine(where, Value(((where, atom),))).alternatives
-        )
-    )
 
 
 def _sequence(run: Run, node: cst.Tuple | cst.List) -> Value:
@@ -188,6 +188,9 @@ def _binary(run: Run, node: cst.BinaryOperation) -> Value:
     ):
         content = merge_value(run, DictContent(), left)
         return run.new_dict(node, merge_value(run, content, right))
+    if operation == "BitOr" and left.where(_is_class) and right.where(_is_class):
+        # A union, which is for `isinstance`.
+        return run.new_list(node, ListContent((*_classes(run, left), *_classes(run, right)), is_tuple=True))
     if operation == "Add" and left.where(lambda a: not isinstance(a, Const)):
         joined = concatenate(run, left, right, node)
         if joined is not None:
@@ -195,6 +198,18 @@ def _binary(run: Run, node: cst.BinaryOperation) -> Value:
     if operation == "Multiply" and lists_of(run, left.single() or UNKNOWN) is not None:
         return repeat(run, left, right, node)
     return pairwise(run, operation, left, right)
+
+
+def _is_class(atom: Atom) -> bool:
+    if isinstance(atom, External):
+        return atom.dotted.startswith("builtins.") and isinstance(builtins.__dict__.get(atom.dotted[9:]), type)
+    return isinstance(atom, (Class, ListRef)) or (isinstance(atom, LibObject) and atom.is_class)
+
+
+def _classes(run: Run, value: Value) -> tuple[Entry, ...]:
+    single = value.single()
+    content = lists_of(run, single) if single is not None else None
+    return content.elements if content is not None else (Entry(run.state.reach, run.state.reach, value),)
 
 
 def _unary(run: Run, node: cst.UnaryOperation) -> Value:

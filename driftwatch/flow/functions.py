@@ -21,7 +21,6 @@ from driftwatch.flow.skips import mark_skipped
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, State, chosen, join_content, join_states
 from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.syntax import dotted_name
-from driftwatch.flow.uses import Outcome
 from driftwatch.flow.values import (
     Atom,
     Class,
@@ -307,7 +306,7 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
 
 def _is_hidden(run: Run) -> bool:
     """Whether nobody would notice here what a drift raises in a function that is called."""
-    return any(run.catch(exception).outcome is Outcome.SILENT for exception in ("TypeError", "AttributeError"))
+    return any(run.hides(exception) for exception in ("TypeError", "AttributeError"))
 
 
 def _ask_for(frame: Frame, callee: Summary | Frame, arguments: Arguments) -> None:
@@ -389,7 +388,7 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
         detached=_is_for_later(run, function, node),
     )
     kept, path = run.kept, run.path
-    value, end = execute_body(run, frame, State(outer.reach, {**bindings, **seen}, outer.heap, outer.conditions))
+    value, end = execute_body(run, frame, State(outer.reach, {**bindings, **seen}, outer.heap, on_the_way_of=outer))
     run.frame, run.kept = outer_frame, kept
     run.go_back(path)
     outer_frame.asks_parameters |= (frame.asks_parameters and nested) or frame.forwards
@@ -398,7 +397,7 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
     outer_frame.fills |= frame.fills and nested
     outer_frame.changed |= frame.changed
     end = end if end is not None else State(EMPTY, {}, outer.heap)
-    run.state = State(end.reach, outer.vars, end.heap, end.conditions)
+    run.state = State(end.reach, outer.vars, end.heap, on_the_way_of=end)
     if isinstance(bound, Instance):
         run.state.forget_attributes()
     return value.within(end.reach)
@@ -449,7 +448,7 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         keep_content(run.world, function.owner, end)
     if is_generator(function):
         given = value_of(frame.yields) if manages(function) else unknown(start)
-        return given, end if end is not None else State(start, {}, state.heap, state.conditions)
+        return given, end if end is not None else State(start, {}, state.heap, on_the_way_of=state)
     if frame.caller is not None:
         frame.handed_out = {
             a.code for _, a in value.alternatives if isinstance(a, Function) and a.code in frame.defined

@@ -11,6 +11,8 @@ from driftwatch.binding.signature import Fault, Shape, bind
 from driftwatch.flow.arguments import argument, asks
 from driftwatch.flow.attributes import attribute_of
 from driftwatch.flow.conditions import presence
+from driftwatch.flow.containers import elements_of
+from driftwatch.flow.exceptions import is_one_of, raised_of
 from driftwatch.flow.library import (
     CONSTRUCTOR,
     callables_of,
@@ -45,6 +47,7 @@ from driftwatch.flow.values import (
     ParameterMap,
     Partial,
     ProjectModule,
+    Raised,
     SignatureOf,
     Unknown,
     Value,
@@ -180,10 +183,14 @@ def _isinstance(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     if value is None or kind is None:
         return unknown(run.state.reach)
     wanted = kind.single()
+    classes = class_names(run, kind)
     found: list[Alternative] = []
     for where, atom in as_alternatives(value, run.state.reach):
         answer: Atom = TAINTED if is_tainted(atom) else UNKNOWN
-        if isinstance(wanted, External) and isinstance(atom, Const):
+        if isinstance(atom, Raised) and classes is not None:
+            is_one = is_one_of(atom, classes)
+            answer = UNKNOWN if is_one is None else Const(is_one)
+        elif isinstance(wanted, External) and isinstance(atom, Const):
             known = _BUILTIN_TYPES.get(wanted.dotted.removeprefix("builtins."))
             if known is not None:
                 answer = Const(isinstance(atom.value, known))
@@ -195,6 +202,33 @@ def _isinstance(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+def _issubclass(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value, kind = argument(arguments, 0), argument(arguments, 1)
+    classes = class_names(run, kind) if kind is not None else None
+    if value is None or classes is None:
+        return unknown(run.state.reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        name = atom.dotted.removeprefix("builtins.") if isinstance(atom, External) else ""
+        is_one = is_one_of(raised_of(name), classes) if name else None
+        found.append((where, UNKNOWN if is_one is None else Const(is_one)))
+    return value_of(found)
+
+
+def class_names(run: Run, value: Value) -> tuple[str, ...] | None:
+    """The classes that a value names, alone or in a tuple; None where one of them cannot be told."""
+    parts = elements_of(run, value)
+    if parts is not None:
+        found = [class_names(run, part.value) for part in parts]
+        return None if None in found else tuple(name for names in found if names is not None for name in names)
+    atom = value.single()
+    if isinstance(atom, External):
+        return (atom.dotted.removeprefix("builtins."),)
+    if isinstance(atom, Class):
+        return (f"{atom.code.module.name}.{atom.code.name}",)
+    return (atom.ref.dotted,) if isinstance(atom, LibObject) and atom.is_class else None
+
+
 def _type(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 0)
     if value is None:
@@ -203,6 +237,8 @@ def _type(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     for where, atom in as_alternatives(value, run.state.reach):
         if isinstance(atom, Instance):
             found.append((where, Class(atom.code)))
+        elif isinstance(atom, Raised) and atom.exact and "." not in atom.names[0]:
+            found.append((where, External(f"builtins.{atom.names[0]}")))
         elif isinstance(atom, LibInstance) and atom.exact:
             found.append((where, LibObject(atom.cls, is_class=True)))
         else:
@@ -316,6 +352,7 @@ INTROSPECTION: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
     "builtins.getattr": _getattr,
     "builtins.callable": _callable,
     "builtins.isinstance": _isinstance,
+    "builtins.issubclass": _issubclass,
     "builtins.type": _type,
     "builtins.dir": _names_of,
     "builtins.vars": _names_of,

@@ -12,6 +12,8 @@ from functools import cache
 
 import libcst as cst
 
+from driftwatch.flow.exceptions import raised_of
+from driftwatch.flow.faults import Fault
 from driftwatch.flow.replaced import replacement
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import DictContent, Entry, ListContent
@@ -22,9 +24,9 @@ from driftwatch.flow.uses import (
     Catch,
     Constant,
     ImportUse,
-    Location,
     NameUse,
     Outcome,
+    Use,
 )
 from driftwatch.flow.uses import Unknown as UnknownArgument
 from driftwatch.flow.values import (
@@ -40,6 +42,7 @@ from driftwatch.flow.values import (
     LibObject,
     LibTuple,
     Opaque,
+    Raised,
     Value,
     unknown,
     value_of,
@@ -220,18 +223,41 @@ def instance_member(run: Run, atom: LibInstance, name: str, where: ReleaseSet) -
 # -- uses --------------------------------------------------------------------------------------------------------------
 
 
-def missing(run: Run, exception: str, where: ReleaseSet) -> list[Alternative]:
+def missing(run: Run, raised: Raised, where: ReleaseSet, fault: Fault | None = None) -> list[Alternative]:
     """A name is not there in these releases: the handler that takes the exception is entered, and here it ends.
 
     Where nobody takes it the program would stop; the analysis goes on with an unknown value, so that what follows is
     checked as well.
     """
-    if where and run.is_caught(exception):
-        run.throw(exception, where)
+    if not where:
+        return []
+    run.throw(raised, where, fault)
+    if run.is_caught(raised):
         run.state.reach -= where
         return []
     run.fails_import(where)
-    return [(where, UNKNOWN)] if where else []
+    run.state.ghost |= where
+    return [(where, UNKNOWN)]
+
+
+def record_use(run: Run, use: Use, fails: ReleaseSet, *, also: bool = False) -> Fault | None:
+    """Record a use, or leave that to the fault that it is where it fails.
+
+    `also` says that it counts although the function it stands in is analysed by itself.
+    """
+    if run.frame.muted:
+        return None
+    # What is known of the function by itself is told again where a caller hides it.
+    hidden = not run.frame.records and not also and run.recorder.knows(use)
+    if hidden and not run.hides(use.raised):
+        return None
+    if not fails:
+        if not hidden or use.catch.outcome is Outcome.SILENT:
+            run.record(use)
+        return None
+    fault = Fault(run.conditioned(use), fails, hidden)
+    run.ledger.expect(fault)
+    return fault
 
 
 def use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
@@ -251,36 +277,44 @@ def _use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTN
     assert found is not None
     run.touch()
     above = isinstance(atom, LibModule) and run.target.is_above(atom.module)
-    catch = run.catch("AttributeError")
+    there = found.present | found.unknown
+    raised = raised_of("AttributeError", f"{_named(atom)} has no attribute '{name}'")
+    fault = None
     if not above and not name.startswith("__"):
         owner, instance, exact = _owner(atom)
-        location = run.location(node)
-        if run.frame.records or tells_more(run, location, name, catch):
-            there = found.present | found.unknown if isinstance(atom, LibModule) else EMPTY
-            use = NameUse(
-                run.history.distribution,
-                location,
-                where,
-                catch,
-                run.frame.way_in(),
-                owner,
-                name,
-                instance,
-                exact,
-                there,
-            )
-            run.record(use)
-    there = found.present | found.unknown
+        use = NameUse(
+            run.history.distribution,
+            run.location(node),
+            where,
+            run.catch("AttributeError"),
+            run.frame.way_in(),
+            owner,
+            name,
+            instance,
+            exact,
+            there if isinstance(atom, LibModule) else EMPTY,
+        )
+        fault = record_use(run, use, where - there)
     if where - there:
         # The attempt counts: it is not a test that keeps the code from what it is there for.
         run.reaches(node, _owner(atom)[0].member(name), where)
-    lost = missing(run, "AttributeError", where - there)
+    lost = missing(run, raised, where - there, fault)
     if isinstance(atom, LibModule):
         return [*module_member(run, atom.module, name, there), *lost]
     if isinstance(atom, LibObject):
         return [*class_member(run, atom.ref, name, there), *lost]
     assert isinstance(atom, LibInstance)
     return [*instance_member(run, atom, name, there), *lost]
+
+
+def _named(atom: Atom) -> str:
+    """What Python calls the thing whose attribute is not there."""
+    if isinstance(atom, LibModule):
+        return f"module '{atom.module}'"
+    if isinstance(atom, LibObject):
+        return f"type object '{atom.ref.qualname}'"
+    assert isinstance(atom, LibInstance)
+    return f"'{atom.cls.qualname}' object"
 
 
 def _owner(atom: Atom) -> tuple[Ref, bool, bool]:
@@ -299,45 +333,42 @@ def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CS
     if replaced.alternatives and reach <= replaced.defined():
         return replaced
     run.touch()
-    catch = run.catch("ImportError" if name is not None else "ModuleNotFoundError")
-    stack = run.frame.stack()
-    checks_only = bool(stack) and stack[-1].checks_only
     if run.target.is_inside(module):
         run.reaches(node, Ref(module, name or ""), reach)
-    if run.target.is_inside(module) and (run.frame.records or tells_more(run, run.location(node), name or "", catch)):
-        run.record(
-            ImportUse(
-                run.history.distribution,
-                run.location(node),
-                reach,
-                catch,
-                run.frame.way_in(),
-                module,
-                name,
-                bound,
-                checks_only,
-                first,
-                tuple(e for e in IMPORT_ERRORS if run.is_caught(e) or run.catch(e).outcome is not Outcome.RAISES),
-            )
-        )
     has_module = run.history.has_module(module) if run.target.is_inside(module) else reach
     gone = reach - has_module
-    lost = missing(run, "ModuleNotFoundError", gone)
-    if name is None:
-        return value_of([(reach & has_module, LibModule(module)), *lost])
-    reach &= has_module
-    found = import_lookup(run, module, name, reach)
+    found = Lookup(reach & has_module) if name is None else import_lookup(run, module, name, reach & has_module)
     there = found.present | found.unknown
-    lost += missing(run, "ImportError", reach - there)
+    fault = None
+    if run.target.is_inside(module):
+        catch = run.catch("ImportError" if name is not None else "ModuleNotFoundError")
+        tries = [attempt for attempt in run.frame.stack() if attempt.stops is None]
+        use = ImportUse(
+            run.history.distribution,
+            run.location(node),
+            reach,
+            catch,
+            run.frame.way_in(),
+            module,
+            name,
+            bound,
+            bool(tries) and tries[-1].checks_only,
+            first,
+            tuple(e for e in IMPORT_ERRORS if run.is_caught(e) or run.catch(e).outcome is not Outcome.RAISES),
+        )
+        fault = record_use(run, use, reach - there)
+    lost = missing(run, raised_of("ModuleNotFoundError", f"No module named '{module}'"), gone, fault)
+    if name is None:
+        return value_of([(there, LibModule(module)), *lost])
+    text = f"cannot import name '{name}' from '{module}' (unknown location)"
+    lost += missing(run, raised_of("ImportError", text), reach - gone - there, fault)
     if found.unknown and run.target.is_inside(module):
         run.may_raise("ImportError")
     return value_of([*module_member(run, module, name, there), *lost])
 
 
-def use_call(
-    run: Run, callee: Atom, positional: ListContent, keywords: DictContent, node: cst.CSTNode
-) -> tuple[CallUse, Value]:
-    """Call something of the library: the use, and what the call gives."""
+def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictContent, node: cst.CSTNode) -> Value:
+    """Call something of the library: the use, the exception where it does not fit, and what the call gives."""
     run.touch()
     reach = run.state.reach
     ref, method, exact, unbound = _callee(callee)
@@ -366,14 +397,21 @@ def use_call(
         star = "**" if keywords.open & reach else "*"
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
     foreign = any(a.location is not None for a in (*use.positional, *use.keywords))
-    if run.frame.records or (not run.frame.muted and foreign) or tells_more(run, use.location, str(ref), catch):
-        run.record(use)
-    return use, _result(run, callee, ref, reach, use)
-
-
-def tells_more(run: Run, location: Location, what: str, catch: Catch) -> bool:
-    """Whether a use tells more than the same one of the function by itself: there is none, or a caller hides it."""
-    return not run.frame.muted and (catch.outcome is Outcome.SILENT or not run.recorder.knows(location, what))
+    refusals = run.target.refusals(use)
+    broken, surely = EMPTY, EMPTY
+    for refusal in refusals:
+        broken |= refusal.releases
+        surely |= refusal.releases if refusal.surely else EMPTY
+    fault = record_use(run, use, broken, also=foreign)
+    for refusal in refusals:
+        run.throw(raised_of("TypeError", refusal.text), refusal.releases, fault)
+    if catch.outcome is Outcome.GUARDED:
+        run.state.reach -= surely
+    elif broken:
+        run.state.ghost |= surely
+        if not run.is_caught("TypeError"):
+            run.fails_import(broken)
+    return _result(run, callee, ref, run.state.reach, use)
 
 
 def passed_through(run: Run, node: cst.CSTNode, what: str) -> None:

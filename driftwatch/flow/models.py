@@ -15,10 +15,11 @@ from driftwatch.flow import pure
 from driftwatch.flow.arguments import argument, at_call, unknown_call
 from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.conditions import truth_of
-from driftwatch.flow.constants import as_constant, constants_of
+from driftwatch.flow.constants import as_constant, constants_of, text_of
 from driftwatch.flow.container_models import CONTAINERS
 from driftwatch.flow.containers import elements_of, quantify
 from driftwatch.flow.escape import NOT_SORTED_OUT, lose
+from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.handed import only_reads
 from driftwatch.flow.import_calls import IMPORT_CALLS
 from driftwatch.flow.introspection import INTROSPECTION
@@ -39,8 +40,8 @@ from driftwatch.flow.values import (
     LibTuple,
     ListRef,
     NamesOf,
-    Opaque,
     Partial,
+    Raised,
     Unknown,
     Value,
     anonymous,
@@ -63,7 +64,7 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
         return _pure_call(run, dotted, arguments, node)
     builtin = getattr(builtins, dotted.removeprefix("builtins."), None) if dotted.startswith("builtins.") else None
     if isinstance(builtin, type) and issubclass(builtin, BaseException):
-        return Value(((run.state.reach, Opaque(dotted)),))
+        return _exception(run, builtin.__name__, arguments)
     if dotted in TRANSPARENT:
         return _first(run, arguments, node)
     if dotted in DECORATOR_MAKERS:
@@ -200,16 +201,49 @@ def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+def _exception(run: Run, name: str, arguments: Arguments) -> Value:
+    """An exception of Python's own, with its message where that is known."""
+    given = arguments.positional
+    if len(given.elements) > 1 or arguments or given.open:
+        first = given.elements[0].value if len(given.elements) == 1 and not given.open else unknown(run.state.reach)
+        return value_of(
+            (where, raised_of(name, str(atom.value) if isinstance(atom, Const) else None))
+            for where, atom in as_alternatives(first, run.state.reach)
+        )
+    return Value(((run.state.reach, raised_of(name, "")),))
+
+
 def _exit(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """The program ends here; a script that ends itself so has run."""
     if run.frame.function is None:
         run.frame.module.exits |= run.state.reach
-    return _stop(run, arguments, node)
+    return _thrown(run, _exception(run, "SystemExit", arguments), node)
 
 
-def _stop(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+def _thrown(run: Run, value: Value, node: cst.CSTNode) -> Value:
+    """What is called here raises this."""
+    for where, atom in value.alternatives:
+        if isinstance(atom, Raised):
+            run.throw(atom, where, place=node)
     run.state.reach = EMPTY
     return Value()
+
+
+def _ends_test(name: str) -> Model:
+    """What ends a test by raising what only the test runner takes."""
+
+    def model(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+        return _thrown(run, Value(((run.state.reach, Raised((name, "BaseException"))),)), node)
+
+    return model
+
+
+def _text(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``str``: of an exception, its message."""
+    value = argument(arguments, 0)
+    if value is None or not value.where(lambda atom: isinstance(atom, Raised)):
+        return _pure_call(run, "builtins.str", arguments, node)
+    return text_of(run, value)
 
 
 def _cast(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -247,13 +281,17 @@ MODELS: dict[str, Model] = {
     "dataclasses.asdict": _asdict,
     "dataclasses.replace": _replace,
     "builtins.map": _map,
+    "builtins.str": _text,
     "builtins.exit": _exit,
     "builtins.quit": _exit,
     "sys.exit": _exit,
     "os._exit": _exit,
-    "pytest.skip": _stop,
-    "pytest.fail": _stop,
-    "unittest.TestCase.skipTest": _stop,
+    "pytest.skip": _ends_test("pytest.skip.Exception"),
+    "pytest.xfail": _ends_test("pytest.xfail.Exception"),
+    "pytest.fail": _ends_test("pytest.fail.Exception"),
+    "pytest.exit": _ends_test("pytest.exit.Exception"),
+    "unittest.TestCase.skipTest": _ends_test("unittest.SkipTest"),
+    "unittest.TestCase.fail": _ends_test("AssertionError"),
     "functools.partial": _partial,
     "typing.cast": _cast,
     "logging.getLogger": _logger,

@@ -97,7 +97,8 @@ class Modules:
         mark = self.unexecuted_name(module, MODULE_MARK) if MODULE_MARK not in module.names else None
         mark_of_body(run, module, module.names if mark is None else {MODULE_MARK: mark})
         open_variables(self._world, module, self._selection(module).skipped_definitions)
-        module.completes = (run.state.reach | module.exits) - module.fails
+        run.ledger.settle(run.state)
+        module.completes = (run.state.live | module.exits) - module.fails
         self._world.dependencies.change(module, COMPLETES)
         module.functions = list(dict.fromkeys(run.frame.defined))
         module.classes = list(dict.fromkeys(run.frame.classes))
@@ -149,6 +150,7 @@ class Modules:
         for piece in pieces:
             run.frame = self._module_frame(module, self.tree(module, piece.first, piece.last), self._world.no_frame)
             run.block(run.frame.tree.module.body)
+        run.ledger.settle(run.state)
         module.heap.update(run.state.heap)
         module.names[name] = run.state.vars.get(name, unknown(self._all))
         open_variables(self._world, module, self._selection(module).skipped_definitions)
@@ -220,6 +222,7 @@ class Modules:
         run.frame = self._module_frame(module, self.tree(module, piece.first, piece.last), self._world.no_frame)
         run.state = State(self._all, dict(module.names), dict(module.heap))
         run.block(run.frame.tree.module.body)
+        run.ledger.settle(run.state)
         value = run.state.vars.get(atom.name)
         if value is not None:
             module.names[atom.name] = value

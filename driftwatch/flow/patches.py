@@ -10,6 +10,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from driftwatch.flow.arguments import argument
+from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.library import missing, use_import, use_name
 from driftwatch.flow.replaced import MOCK, enter_patches, replace_name
 from driftwatch.flow.run import Run, as_alternatives
@@ -56,7 +57,7 @@ def use_patch(
         )
     if requires and now and not owner.qualname:
         has_module = run.history.has_module(owner.module)
-        missing(run, "AttributeError", (where & has_module) - run.history.importable(owner.module, name))
+        missing(run, raised_of("AttributeError"), (where & has_module) - run.history.importable(owner.module, name))
 
 
 def put_in_place(run: Run, atom: Atom, name: str, value: Value) -> None:

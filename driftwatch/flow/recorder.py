@@ -24,11 +24,15 @@ class Recorder:
         if known is not None:
             use = _merge(known, use)
         self._uses[key] = use
+        self.expect(use)
+
+    def expect(self, use: Use) -> None:
+        """A use will be recorded when more is known of it."""
         self._places.add((use.location, _what(use)))
 
-    def knows(self, location: Location, what: str) -> bool:
-        """Whether some use of this callee or name has been recorded at this place."""
-        return (location, what) in self._places
+    def knows(self, use: Use) -> bool:
+        """Whether some use of the same callee or name has been recorded at its place."""
+        return (use.location, _what(use)) in self._places
 
     def unresolved(self, path: str, line: int, reason: str) -> None:
         self._unresolved.setdefault((path, line, reason), Unresolved(path, line, reason))

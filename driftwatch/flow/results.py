@@ -10,11 +10,12 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from driftwatch.flow.library import tells_more
+from driftwatch.flow.exceptions import raised_of
+from driftwatch.flow.library import missing, record_use
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.uses import Catch, ItemUse, Location, UnpackUse
 from driftwatch.flow.values import Const, LibTuple, Value
-from driftwatch.releases import ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet
 
 _Made = Callable[[LibTuple, ReleaseSet, Location, Catch], "UnpackUse | ItemUse"]
 
@@ -68,10 +69,8 @@ def count_of(atom: LibTuple) -> Const | None:
 
 def _take(run: Run, atom: LibTuple, where: ReleaseSet, node: cst.CSTNode, exception: str, made: _Made) -> None:
     run.touch()
-    location, catch = run.location(node), run.catch(exception)
-    use = made(atom, where, location, catch)
-    if run.frame.records or tells_more(run, location, str(atom.callee), catch):
-        run.record(use)
-    if not any(map(use.fits, atom.lengths)) and run.is_caught(exception):
-        run.throw(exception, where)
-        run.state.reach -= where
+    use = made(atom, where, run.location(node), run.catch(exception))
+    if any(map(use.fits, atom.lengths)):
+        record_use(run, use, EMPTY)
+        return
+    missing(run, raised_of(exception), where, record_use(run, use, where))

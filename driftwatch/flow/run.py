@@ -15,12 +15,13 @@ import libcst as cst
 
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode
 from driftwatch.flow.coverage import Coverage
-from driftwatch.flow.exceptions import ANYTHING, Try, catches, judge
+from driftwatch.flow.exceptions import ANYTHING, Flight, Handler, Try, catches, judge, raised_of
+from driftwatch.flow.faults import Ends, Fault, Flying, Ledger, Swallowed, Taken
 from driftwatch.flow.guard import Guard
 from driftwatch.flow.shared import CONTENTS, changed_content
 from driftwatch.flow.state import Arguments, Content, DictContent, ListContent, State, join_states
 from driftwatch.flow.syntax import Tree
-from driftwatch.flow.uses import Catch, Location, Step, Use
+from driftwatch.flow.uses import Catch, Location, Outcome, Step, Use
 from driftwatch.flow.values import (
     Alternative,
     Atom,
@@ -29,6 +30,7 @@ from driftwatch.flow.values import (
     Function,
     Instance,
     ListRef,
+    Raised,
     Value,
     derived_from,
     is_tainted,
@@ -91,7 +93,6 @@ class Frame:
     yields: list[Alternative] = field(default_factory=list)
     """What is yielded, where that is entered by a ``with``."""
     globals: set[str] = field(default_factory=set)
-    handling: list[tuple[str, ...]] = field(default_factory=list)
     asks_parameters: bool = False
     asks_constants: bool = False
     """What happens depends on the text or number that a parameter is."""
@@ -133,6 +134,15 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class Handling:
+    """A handler, or a ``finally``, that is being executed in a frame, and what it has taken."""
+
+    owner: Handler | Try
+    caught: Value
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True)
 class Semantics:
     """What syntax does. The parts of the interpreter, which need each other, reach each other through it."""
 
@@ -163,6 +173,9 @@ class Run:
         """The expression whose value is about to be taken apart, and into how many."""
         self.kept: cst.CSTNode | None = None
         """The expression whose value is about to be kept, or returned."""
+        self.ledger = Ledger(world.recorder)
+        self.handling: list[Handling] = []
+        """The handlers that are being executed, innermost last."""
 
     # -- evaluation ------------------------------------------------------------------------------------------------
 
@@ -188,7 +201,7 @@ class Run:
     def apart(self, frame: Frame, state: State | None = None) -> Run:
         """Another execution in the same world, which leaves this one's state alone."""
         other = Run(self.world, self.semantics)
-        other.frame = frame
+        other.frame, other.ledger, other.handling = frame, self.ledger, self.handling
         if state is not None:
             other.state = state
         return other
@@ -246,6 +259,11 @@ class Run:
         """Something runs here that may raise: the handlers round it may be entered from this state."""
         frame: Frame | None = self.frame
         state = self.state
+        if self.handling and state.faults:
+            # What a handler does may fail in theory; that is no way on which the fault goes on.
+            flying = self._flying(state)
+            state = state.fork()
+            state.faults = {taken: where for taken, where in state.faults.items() if taken.fault not in flying}
         while frame is not None and state.reach:
             for attempt in reversed(frame.tries):
                 attempt.may_raise(kind, state)
@@ -254,37 +272,68 @@ class Run:
             frame.raises.add(kind)
             if frame.detached:
                 return
-            if frame.entered is not None:
-                before = frame.entered
-                state = State(state.reach & before.reach, dict(before.vars), state.heap, state.conditions)
+            state = self._in_caller(frame, state)
             frame = frame.caller
 
-    def throw(self, exception: str, releases: ReleaseSet) -> bool:
-        """Send an exception to the handler that takes it, in these releases; whether somebody takes it.
+    def _in_caller(self, frame: Frame, state: State) -> State:
+        """The state of a frame's caller in which something gets out of it."""
+        before = frame.entered
+        if before is None:
+            return state
+        return State(state.reach & before.reach, dict(before.vars), dict(state.heap), on_the_way_of=state)
 
-        The current state is not changed: whether the program goes on here is for the caller to say.
+    def _flying(self, state: State) -> Flying:
+        """The faults whose handlers are being executed: what is raised now is raised in their place."""
+        if not self.handling or not state.faults:
+            return {}
+        active = {each.owner for each in self.handling}
+        return {t.fault: where & state.reach for t, where in state.faults.items() if t.owner in active}
+
+    def throw(
+        self, exception: str | Raised, releases: ReleaseSet, fault: Fault | None = None, place: object = None
+    ) -> None:
+        """Send an exception to the handler that takes it, in these releases.
+
+        The current state is not changed: whether the program goes on here is for the caller to say. `place` is where
+        the program ends where nobody takes it.
         """
-        frame: Frame | None = self.frame
+        raised = raised_of(exception) if isinstance(exception, str) else exception
         state = self.state.fork(releases & self.state.reach)
-        while frame is not None:
+        flying = self._flying(state) if fault is None else {fault: state.reach}
+        self.send(Flight(raised, state, flying, place if fault is None else fault))
+
+    def stumbles(self, exception: str, where: ReleaseSet, surely: ReleaseSet) -> None:
+        """Something may, or surely does, lack what is asked of it: the end, if that comes of what was swallowed."""
+        if self.state.faults or self.is_caught(exception):
+            self.throw(exception, where)
+        for releases in self.state.faults.values():
+            self.state.ghost |= releases & surely
+
+    def send(self, flight: Flight) -> None:
+        """Send an exception on from here."""
+        raised, state, flying = flight.raised, flight.state, flight.faults
+        frame: Frame | None = self.frame
+        while frame is not None and state.reach:
             for attempt in reversed(frame.tries):
+                if attempt.stops is not None:
+                    attempt.stops.append(Flight(raised, state, flying, flight.place))
+                    return
                 for handler in attempt.handlers:
-                    takes = catches(handler, exception)
+                    takes = catches(handler, raised)
                     if takes is False:
                         continue
-                    handler.entries.append(state.fork())
+                    entry = state.fork()
+                    entry.faults = taken_by(handler, attempt, state, flying)
+                    handler.entries.append((raised, entry))
                     if takes:
-                        return True
-                if attempt.swallows:
-                    return True
-            frame.raises.add(exception)
+                        return
+            frame.raises.add(raised.names[0])
             if frame.detached:
-                return False
-            if frame.entered is not None:
-                before = frame.entered
-                state = State(state.reach & before.reach, dict(before.vars), dict(state.heap), state.conditions)
+                break
+            state = self._in_caller(frame, state)
             frame = frame.caller
-        return False
+        if state.reach:
+            self.ledger.ended(state, flying, flight.place or (raised.names, self.frame.function), ends_with(raised))
 
     def undecided(self, holds: State, fails: State, where: ReleaseSet) -> None:
         """A test that depends on the release lets both ways through in these releases: nobody can tell which it is."""
@@ -302,7 +351,11 @@ class Run:
         if frame.function is None and not frame.is_script:
             frame.module.fails |= where
 
-    def is_caught(self, exception: str) -> bool:
+    def hides(self, exception: str) -> bool:
+        """Whether somebody here may take an exception, and go on as if nothing had happened."""
+        return self.catch(exception).outcome is Outcome.SILENT or any(each.manages for each in self.frame.stack())
+
+    def is_caught(self, exception: str | Raised) -> bool:
         """Whether a handler takes an exception raised here, even if it raises another one then."""
         return any(catches(h, exception) for attempt in self.frame.stack() for h in attempt.handlers)
 
@@ -316,8 +369,12 @@ class Run:
 
     def record(self, use: Use) -> None:
         """Something of the library is used here."""
+        self.recorder.add(self.conditioned(use))
+
+    def conditioned(self, use: Use) -> Use:
+        """A use with the releases in which it is met only under a condition that could not be followed."""
         conditional = self.state.conditional
-        self.recorder.add(replace(use, conditional=conditional & use.releases) if conditional else use)
+        return replace(use, conditional=conditional & use.releases) if conditional else use
 
     def unresolved(self, node: cst.CSTNode, reason: str) -> None:
         if self.frame.records:
@@ -383,6 +440,34 @@ class Run:
         """What happens here depends on a parameter of the current function."""
         if atom_parameter is not None:
             self.frame.asks_parameters = True
+
+
+def taken_by(handler: Handler | None, attempt: Try, state: State, flying: Flying) -> Swallowed:
+    """The faults that a state has swallowed once a handler has taken these."""
+    if not flying:
+        return state.faults
+    found = {taken: where for taken, where in state.faults.items() if taken.fault not in flying}
+    for fault, where in flying.items():
+        here = where & state.reach
+        if here:
+            taken = Taken(fault, handler, attempt)
+            found[taken] = here
+            fault.taken[taken] = fault.taken.get(taken, EMPTY) | here
+    return found
+
+
+_SKIPS = frozenset({"pytest.skip.Exception", "pytest.xfail.Exception", "unittest.SkipTest", "unittest.case.SkipTest"})
+
+
+def ends_with(raised: Raised) -> Ends:
+    """What it is to the program that nobody takes an exception."""
+    if raised.names[0] in _SKIPS:
+        return Ends.DONE
+    if raised.names[0] == "SystemExit":
+        if raised.text is None:
+            return Ends.EITHER
+        return Ends.DONE if raised.text in ("", "0", "None", "False") else Ends.ERROR
+    return Ends.ERROR
 
 
 def settle(run: Run, states: Sequence[State | None]) -> None:

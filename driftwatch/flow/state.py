@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from driftwatch.flow.path_conditions import NO_CONDITIONS, Conditions, assume, meet, spanned
 from driftwatch.flow.uses import Location, Step
 from driftwatch.flow.values import NOTHING, UNKNOWN, Atom, Const, Value, join, tainted_within, unknown, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
+
+if TYPE_CHECKING:
+    from driftwatch.flow.faults import Swallowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,26 +148,37 @@ def _without_constants(entry: Entry) -> Entry:
 NO_ARGUMENTS = Arguments()
 
 
-class State:
-    """A mutable program state; `fork` before going two ways."""
+NO_FAULTS: Swallowed = {}
 
-    __slots__ = ("conditions", "heap", "reach", "vars")
+
+class State:
+    """A mutable program state; `fork` before going two ways.
+
+    `ghost` is where it is only gone on with to see more: the program has ended there. `faults` are what has been thrown
+    and swallowed on the way here, each with the releases, and `conditions` what could not be followed; both are
+    replaced, never changed. Of all of them counts what lies within `reach`.
+    """
+
+    __slots__ = ("conditions", "faults", "ghost", "heap", "reach", "vars")
 
     def __init__(
         self,
         reach: ReleaseSet,
         variables: dict[str, Value] | None = None,
         heap: dict[int, Content] | None = None,
-        conditions: Conditions = NO_CONDITIONS,
+        *,
+        on_the_way_of: State | None = None,
     ) -> None:
         self.reach = reach
-        self.conditions = conditions
         self.vars: dict[str, Value] = {} if variables is None else variables
         self.heap: dict[int, Content] = {} if heap is None else heap
+        self.conditions: Conditions = NO_CONDITIONS if on_the_way_of is None else on_the_way_of.conditions
+        self.ghost: ReleaseSet = EMPTY if on_the_way_of is None else on_the_way_of.ghost
+        self.faults: Swallowed = NO_FAULTS if on_the_way_of is None else on_the_way_of.faults
 
     def fork(self, reach: ReleaseSet | None = None) -> State:
         """A copy, reached in fewer releases if asked."""
-        return State(self.reach if reach is None else reach, dict(self.vars), dict(self.heap), self.conditions)
+        return State(self.reach if reach is None else reach, dict(self.vars), dict(self.heap), on_the_way_of=self)
 
     @property
     def conditional(self) -> ReleaseSet:
@@ -173,6 +188,11 @@ class State:
     def assume(self, test: int, holds: bool, where: ReleaseSet) -> None:
         """In these releases, it is reached on one of the two ways that such a test lets through."""
         self.conditions = assume(self.conditions, (test, holds), where)
+
+    @property
+    def live(self) -> ReleaseSet:
+        """Where the program really gets here."""
+        return self.reach - self.ghost
 
     def adopt(self, heap: Mapping[int, Content]) -> None:
         """Make containers that live elsewhere visible here."""
@@ -198,6 +218,14 @@ def join_states(first: State | None, second: State | None) -> State | None:
     if second is None or not second.reach:
         return first
     reach = first.reach | second.reach
+    faults = first.faults
+    if faults is not second.faults:
+        faults = _join_faults(first, second)
+    ghost = EMPTY
+    if first.ghost or second.ghost:
+        # Where the program really comes one way, what it would be on the other counts for nothing.
+        ghost = reach - first.live - second.live
+        first, second = _without_ghost(first, second), _without_ghost(second, first)
     # Most of what two ways hold is the very same, which dicts find out faster than a loop does.
     conditions, decided = meet(first.conditions, first.reach, second.conditions, second.reach)
     variables = dict(first.vars) if first.vars == second.vars else _join_variables(first, second, decided)
@@ -208,7 +236,20 @@ def join_states(first: State | None, second: State | None) -> State | None:
             if mine is content:
                 continue
             heap[number] = content if mine is None else join_content(mine, first.reach, content, second.reach, decided)
-    return State(reach, variables, heap, conditions)
+    joined = State(reach, variables, heap)
+    joined.conditions, joined.ghost, joined.faults = conditions, ghost, faults
+    return joined
+
+
+def _join_faults(first: State, second: State) -> Swallowed:
+    found = {fault: where & first.reach for fault, where in first.faults.items()}
+    for fault, where in second.faults.items():
+        found[fault] = found.get(fault, EMPTY) | (where & second.reach)
+    return {fault: where for fault, where in found.items() if where} or NO_FAULTS
+
+
+def _without_ghost(state: State, other: State) -> State:
+    return State(state.reach - (state.ghost & other.live), state.vars, state.heap, on_the_way_of=state)
 
 
 def _join_variables(first: State, second: State, decided: ReleaseSet) -> dict[str, Value]:

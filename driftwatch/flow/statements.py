@@ -11,7 +11,7 @@ import libcst as cst
 from driftwatch.flow.assignment import assign, execute_annotated, execute_assign, execute_augmented, execute_delete
 from driftwatch.flow.classes import define_class
 from driftwatch.flow.containers import turns_over
-from driftwatch.flow.exceptional import execute_raise, execute_try, execute_with
+from driftwatch.flow.exceptional import execute_raise, execute_try, execute_with, tell_caller
 from driftwatch.flow.functions import define_function
 from driftwatch.flow.imports import execute_import, execute_import_from
 from driftwatch.flow.matching import execute_match
@@ -96,7 +96,7 @@ def _assert(run: Run, node: cst.Assert) -> None:
         run.state = fails
         if node.msg is not None:
             run.eval(node.msg)
-        run.throw("AssertionError", fails.reach)
+        run.throw("AssertionError", fails.reach, place=node)
     run.behind(node.test, holds.reach, fails.reach)
     run.state = holds
 
@@ -260,6 +260,7 @@ def _return(run: Run, node: cst.Return) -> None:
         else const(None, run.state.reach)
     )
     if run.state.reach:
+        tell_caller(run, value)
         run.frame.returns.append((run.state, value))
     run.state = State(EMPTY, {}, run.state.heap)
 

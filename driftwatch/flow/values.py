@@ -62,6 +62,18 @@ class Opaque(Atom):
 
 
 @dataclass(frozen=True, slots=True)
+class Raised(Atom):
+    """An exception. `names` are its class and all that this descends from, the most special first, builtins by name.
+
+    `text` is its message where that is known. `exact` says that it is of this very class, not of one below it.
+    """
+
+    names: tuple[str, ...]
+    text: str | None = None
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class External(Atom):
     """A builtin, or an object of a package that is neither the library nor the code base, by its import path."""
 

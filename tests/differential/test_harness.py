@@ -187,7 +187,7 @@ def test_tests_are_no_facts(runner: Runner) -> None:
         "        return comm.gather\n    try:\n        from lib.comm import gather\n    except ImportError:\n"
         "        gather = None\n    return gather(1)\n"
     )
-    assert what(runner, source) == {"0.1.0": [(6, "name", "guarded")]}
+    assert what(runner, source) == {"0.1.0": [(6, "name", "raises")]}
 
 
 def test_a_submodule_and_a_member(runner: Runner) -> None:

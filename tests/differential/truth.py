@@ -245,7 +245,8 @@ def _escaped(run: Run, number: int, source: Source, top: str) -> bool:
             return True
         if part is not None and classify(run.events[part], source, top) is not None:
             return False
-    return False
+    # The program ends for want of what was taken before, if only in other words.
+    return run.ended is not None
 
 
 def _fact(event: Event, kind: str, escaped: bool, source: Source) -> Fact:
