@@ -35,7 +35,8 @@ class Verdict:
     `releases` is every release in which it holds, and `conditional` those of them in which it may hold, since the place
     is reached under a condition that could not be followed. `severity` is what it is when one of them is in the range;
     a drift that is guarded is a note whatever the rule says. `catch` is None where nothing is raised, else `exception`
-    is. `in_no_release` says that what is asked for is in no known release. In `message` and `hint`, the text
+    is. `in_no_release` says that what is asked for is in no known release. `written` is where the argument that it is
+    about is named. In `message` and `hint`, the text
     ``{releases}`` stands for the releases the finding is about.
     """
 
@@ -54,6 +55,7 @@ class Verdict:
     exception: str | None = None
     conditional: ReleaseSet = EMPTY
     in_no_release: bool = False
+    written: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ class Finding:
     exception: str | None = None
     conditional: bool = False
     in_no_release: bool = False
+    written: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +265,7 @@ def _finding(verdict: Verdict, timeline: Timeline, checked: ReleaseSet, severity
         exception=verdict.exception if catch is not None else None,
         conditional=bool(verdict.conditional),
         in_no_release=verdict.in_no_release,
+        written=verdict.written,
     )
 
 

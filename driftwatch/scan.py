@@ -478,8 +478,9 @@ def _placed(verdict: Verdict, prefix: str) -> Verdict:
     if catch is not None and catch.path is not None:
         catch = replace(catch, path=prefix + catch.path)
     location: Location = replace(verdict.location, path=prefix + verdict.location.path)
+    written = verdict.written and replace(verdict.written, path=prefix + verdict.written.path)
     trace = tuple(Step(prefix + step.path, step.line, step.note) for step in verdict.trace)
-    return replace(verdict, location=location, catch=catch, trace=trace)
+    return replace(verdict, location=location, catch=catch, trace=trace, written=written)
 
 
 def _not_python(root: Root, told: set[str]) -> list[Diagnostic]:

@@ -11,6 +11,7 @@ from driftwatch.flow.handed import hand_over
 from driftwatch.flow.run import Run, escape
 from driftwatch.flow.sinks import only_says
 from driftwatch.flow.state import Arguments, Entry, ListContent
+from driftwatch.flow.uses import Location
 from driftwatch.flow.values import (
     TAINTED,
     UNKNOWN,
@@ -34,13 +35,24 @@ def at_call(run: Run, arguments: Arguments, node: cst.CSTNode) -> Arguments:
     """The arguments as they are when another call passes them on: they first became arguments in this one."""
     location = run.location(node) if arguments.positional.elements or arguments.keywords.entries else None
 
-    def mark(entry: Entry) -> Entry:
-        return entry if entry.location is not None else replace(entry, location=location)
+    def mark(entry: Entry, name: str | None = None) -> Entry:
+        if entry.location is not None:
+            return entry
+        return replace(entry, location=location, written=written_in(run, node, name))
 
     return Arguments(
         replace(arguments.positional, elements=tuple(mark(e) for e in arguments.positional.elements)),
-        replace(arguments.keywords, entries={k: mark(e) for k, e in arguments.keywords.entries.items()}),
+        replace(arguments.keywords, entries={k: mark(e, k) for k, e in arguments.keywords.entries.items()}),
     )
+
+
+def written_in(run: Run, node: cst.CSTNode, name: str | None) -> Location | None:
+    """Where the name of a keyword stands in a call itself."""
+    for arg in node.args if name is not None and isinstance(node, cst.Call) else ():
+        if arg.keyword is not None and arg.keyword.value == name:
+            place = run.location(arg)
+            return replace(place, end_line=place.line, end_column=place.column + len(arg.keyword.value))
+    return None
 
 
 def is_interesting(run: Run, arguments: Arguments) -> bool:

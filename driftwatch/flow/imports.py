@@ -102,7 +102,7 @@ def _from_library(run: Run, module: str, node: cst.ImportFrom) -> None:
         name = alias.name.value if isinstance(alias.name, cst.Name) else ""
         bound = alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else name
         run.state = start.fork()
-        value = use_import(run, module, name, bound, alias, first=i == 0)
+        value = use_import(run, module, name, bound, alias, statement=node, first=i == 0)
         left &= run.state.reach
         values.append((bound, value))
     run.state = start.fork(left)

@@ -12,6 +12,7 @@ from functools import cache
 
 import libcst as cst
 
+from driftwatch.flow.arguments import written_in
 from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.faults import Fault
 from driftwatch.flow.replaced import replacement
@@ -326,7 +327,16 @@ def _owner(atom: Atom) -> tuple[Ref, bool, bool]:
     return atom.cls, True, atom.exact
 
 
-def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CSTNode, *, first: bool = True) -> Value:
+def use_import(
+    run: Run,
+    module: str,
+    name: str | None,
+    bound: str,
+    node: cst.CSTNode,
+    *,
+    statement: cst.ImportFrom | None = None,
+    first: bool = True,
+) -> Value:
     """Import a module of the library, or a name from one: the use, the exception where it is missing, the value."""
     reach = run.state.reach
     replaced = NOTHING if name is None else replacement(run, module, name, reach)
@@ -355,6 +365,7 @@ def use_import(run: Run, module: str, name: str | None, bound: str, node: cst.CS
             bool(tries) and tries[-1].checks_only,
             first,
             tuple(e for e in IMPORT_ERRORS if run.is_caught(e) or run.catch(e).outcome is not Outcome.RAISES),
+            run.frame.tree.module_of(statement) if statement is not None else None,
         )
         fault = record_use(run, use, reach - there)
     lost = missing(run, raised_of("ModuleNotFoundError", f"No module named '{module}'"), gone, fault)
@@ -381,8 +392,10 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
         catch,
         run.frame.way_in(),
         ref,
-        tuple(_argument(run, e, None, catch) for e in positional.elements if not e.releases.isdisjoint(reach)),
-        tuple(_argument(run, e, n, catch) for n, e in keywords.entries.items() if not e.releases.isdisjoint(reach)),
+        tuple(_argument(run, e, None, catch, node) for e in positional.elements if not e.releases.isdisjoint(reach)),
+        tuple(
+            _argument(run, e, n, catch, node) for n, e in keywords.entries.items() if not e.releases.isdisjoint(reach)
+        ),
         (positional.open | positional.forwarded) & reach,
         (keywords.open | keywords.forwarded) & reach,
         method,
@@ -431,7 +444,7 @@ def _callee(atom: Atom) -> tuple[Ref, bool, bool, bool]:
     return atom.ref, False, True, False
 
 
-def _argument(run: Run, entry: Entry, name: str | None, catch: Catch) -> Argument:
+def _argument(run: Run, entry: Entry, name: str | None, catch: Catch, node: cst.CSTNode) -> Argument:
     reach = run.state.reach
     where = entry.releases & reach
     return Argument(
@@ -444,6 +457,7 @@ def _argument(run: Run, entry: Entry, name: str | None, catch: Catch) -> Argumen
         catch if entry.location is not None else None,
         _objects(as_alternatives(entry.value, where)),
         entry.conditional & where,
+        entry.written if entry.location is not None else written_in(run, node, name),
     )
 
 

@@ -21,6 +21,7 @@ from driftwatch.flow.concrete_expressions import NameOf, Origin, Within
 Span = tuple[int, int, int, int]
 """First line, column from 0 in characters, last line, column after the end."""
 
+_MODULE = re.compile(r"from\s+(?P<name>[\w.]+)")
 _BEFORE_NAME = re.compile(r"(?:async(?:\s|\\\n)+)?(?:def|class)(?:\s|\\\n)+")
 
 
@@ -44,6 +45,14 @@ class Positions:
             return self._name_of(origin.definition)
         first, last = origin if isinstance(origin, tuple) else (origin, origin)
         return self._of(first, last)
+
+    def module_of(self, node: cst.ImportFrom) -> Span:
+        """Where the module of a ``from`` import is named."""
+        line, column, _, _ = span = self.span(node)
+        found = _MODULE.match(self._lines[line - 1], column)
+        if found is None:
+            return span
+        return line, found.start("name"), line, found.end("name")
 
     @cached_property
     def _provided(self) -> dict[cst.CSTNode, Span]:

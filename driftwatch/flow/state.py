@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class Entry:
     """An item of a dict: where it may be, where it surely is, its value, and how it got there.
 
-    `location` is set when it first became an argument in another call than the one at hand. `conditional` is where a
+    `location` is set when it first became an argument in another call than the one at hand, and `written` is where its
+    name stands in that one. `conditional` is where a
     test that depends on the release, and could not be followed, decided whether it is there.
     """
 
@@ -34,6 +35,7 @@ class Entry:
     trace: tuple[Step, ...] = ()
     location: Location | None = None
     conditional: ReleaseSet = EMPTY
+    written: Location | None = None
 
     def within(self, releases: ReleaseSet) -> Entry:
         if self.releases <= releases:

@@ -59,6 +59,13 @@ class Tree:
         line, column, end_line, end_column = self._span(node)
         return Location(self.path, line + self.offset, column + 1, end_line + self.offset, end_column + 1)
 
+    def module_of(self, node: cst.ImportFrom) -> Location:
+        """Where the name of the module stands that names are imported from."""
+        self._span(node)
+        assert self._positions is not None
+        line, column, end_line, end_column = self._positions.module_of(node)
+        return Location(self.path, line + self.offset, column + 1, end_line + self.offset, end_column + 1)
+
     def line(self, node: cst.CSTNode) -> int:
         """The line on which a node starts."""
         return self._span(node)[0] + self.offset

@@ -96,6 +96,8 @@ class Argument:
     where it may be none of that."""
     conditional: ReleaseSet = EMPTY
     """Those of `releases` in which it is passed only under a condition like that of a `conditional` use."""
+    written: Location | None = None
+    """Its name, where it stands in the call as a keyword."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,8 @@ class ImportUse(Use):
     """``import module`` (`name` None) or ``from module import name``, in whatever form it is written.
 
     `checks_only` says that the ``try`` round it holds nothing but imports and tests of what they brought.
-    `survives` are those of `IMPORT_ERRORS` that a handler here takes; None when it was not looked at.
+    `survives` are those of `IMPORT_ERRORS` that a handler here takes; None when it was not looked at. `module_at` is
+    where the module's own name stands, when that is elsewhere.
     """
 
     raised: ClassVar[str] = "ImportError"
@@ -136,6 +139,7 @@ class ImportUse(Use):
     checks_only: bool = False
     first: bool = True
     survives: tuple[str, ...] | None = None
+    module_at: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)

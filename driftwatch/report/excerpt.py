@@ -6,7 +6,6 @@ that can no longer be read simply has no excerpt.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -37,7 +36,7 @@ class _Mark:
 
 def excerpt(finding: Finding, source: Source, shown: Shown, width: int | None, indent: str = "  ") -> Iterator[Line]:
     """The finding's source lines, file by file, its own file last and its own place marked with carets."""
-    marks = [*_marks(finding, source), *_argument(finding, source)]
+    marks = [*_marks(finding, source), *_argument(finding)]
     paths = [mark.path for mark in marks if mark.path != finding.location.path]
     gutter = len(str(max(mark.line for mark in marks)))
     for path in (*dict.fromkeys(paths), finding.location.path):
@@ -72,17 +71,11 @@ def _marks(finding: Finding, source: Source) -> list[_Mark]:
     return marks
 
 
-def _argument(finding: Finding, source: Source) -> Iterator[_Mark]:
+def _argument(finding: Finding) -> Iterator[_Mark]:
     """The keyword itself, where a call of several lines has it on a later one."""
-    place, name = finding.location, finding.parameter
-    lines = source(place.path)
-    if not name or lines is None or any(place.line < step.line <= place.end_line for step in finding.trace):
-        return
-    for number in range(place.line + 1, min(place.end_line, len(lines)) + 1):
-        found = re.search(rf"(?<![\w.]){re.escape(name)}\s*=(?!=)", lines[number - 1])
-        if found:
-            yield _Mark(place.path, number, found.start() + 1, found.start() + 1 + len(name), "", True)
-            return
+    place, at = finding.location, finding.written
+    if at is not None and at.path == place.path and place.line < at.line <= place.end_line:
+        yield _Mark(at.path, at.line, at.column, at.end_column, "", True)
 
 
 def _block(marks: list[_Mark], lines: tuple[str, ...], gutter: int, width: int | None, indent: str) -> Iterator[Line]:

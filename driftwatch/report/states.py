@@ -199,7 +199,19 @@ def _home(finding: Finding, homes: Sequence[tuple[Location, str, str, ReleaseSet
         rank = (not same, size, index)
         if best is None or rank < best:
             best = rank
-    return None if best is None else best[2]
+    return _import_of(finding, homes) if best is None else best[2]
+
+
+def _import_of(finding: Finding, homes: Sequence[tuple[Location, str, str, ReleaseSet]]) -> int | None:
+    """For a module that is not there: the first name that the statement imports from it, which stands behind."""
+    place = finding.location
+    start, found = (place.line, place.column), None
+    for index, (location, symbol, kind, _) in enumerate(homes):
+        begin = (location.line, location.column)
+        behind = location.path == place.path and begin > start and kind == "import"
+        if behind and symbol.startswith(f"{finding.symbol}.") and (found is None or begin < found[0]):
+            found = begin, index
+    return None if found is None else found[1]
 
 
 def _row(

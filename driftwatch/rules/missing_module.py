@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import ImportUse, NameUse, Use
@@ -20,8 +21,6 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
         return
     if isinstance(use, ImportUse) and module == use.module and not use.first:
         return  # the first name of the statement has asked for the module already
-    if isinstance(use, ImportUse) and not use.first and module == use.module:
-        return  # the module is imported once, whatever the number of names
     present = history.has_module(module)
     if not present and private(module):
         return
@@ -34,7 +33,7 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
         hint = f"{needs(history, present)}; or import it under `except ImportError`"
     else:
         hint = f"no known release has it{did_you_mean(module, history.modules())}"
-    yield _HEADING.verdict(
+    verdict = _HEADING.verdict(
         use,
         module,
         missing,
@@ -42,6 +41,8 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
         hint,
         in_no_release=not present,
     )
+    at = use.module_at if isinstance(use, ImportUse) and module == use.module else None
+    yield verdict if at is None else replace(verdict, location=at)
 
 
 def _module(use: Use, context: Context) -> str | None:

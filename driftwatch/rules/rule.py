@@ -161,4 +161,5 @@ class Heading:
             exception=use.raised if raises else None,
             conditional=conditional & releases,
             in_no_release=in_no_release,
+            written=argument.written if argument is not None else None,
         )

@@ -6,7 +6,6 @@ longer be read has no block.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -118,10 +117,10 @@ def _code(finding: Finding, line: str, number: int, own: range, drop: int) -> Ma
 
 
 def _marked(finding: Finding, line: str, number: int) -> tuple[int, int] | None:
-    place, name = finding.location, finding.parameter
-    if name is not None and number > place.line:
-        found = re.search(rf"(?<![\w.]){re.escape(name)}\s*=(?!=)", line)
-        return (found.start(), found.start() + len(name)) if found else None
+    place, at = finding.location, finding.written
+    if at is not None and number > place.line:
+        here = at.path == place.path and at.line == number and at.end_column <= len(line) + 1
+        return (at.column - 1, at.end_column - 1) if here else None
     if number != place.line:
         return None
     last = place.end_column - 1 if place.end_line == place.line else len(line)
