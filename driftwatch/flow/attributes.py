@@ -274,6 +274,8 @@ def instance_attribute(
                 if method.kind in ("static", "class"):
                     owner = None if method.kind == "static" else Class(code)
                 alternatives.append((here, Function(method, owner)))
+        elif name in current.decorated:
+            alternatives.extend(_bound_to(bound, current.decorated[name].within(here)))
         elif name in current.constants:
             run.state.adopt(current.heap)
             alternatives.extend(current.constants[name].within(here).alternatives)
@@ -284,6 +286,10 @@ def instance_attribute(
     if left == where:
         return inherited
     return join(value_of(alternatives), unknown(left) if inherited is None else inherited)
+
+
+def _bound_to(owner: Atom, value: Value) -> list[Alternative]:
+    return [(where, Function(a.code, owner) if isinstance(a, Function) else a) for where, a in value.alternatives]
 
 
 def _of_library(atom: Atom) -> bool:
@@ -353,6 +359,8 @@ def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> 
             method = current.methods[name]
             return Value(((where, Function(method, Class(code) if method.kind == "class" else None)),))
         run.world.dependencies.read(current, name)
+        if name in current.decorated:
+            return current.decorated[name].within(where)
         if name in current.constants:
             run.state.adopt(current.heap)
             value = current.constants[name].within(where)
@@ -377,6 +385,8 @@ def super_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, nod
             method = current.methods[name]
             bound: Atom | None = Class(code) if method.kind == "class" else Instance(code)
             alternatives.append((here, Function(method, None if method.kind == "static" else bound)))
+        elif name in current.decorated:
+            alternatives.extend(_bound_to(Instance(code), current.decorated[name].within(here)))
         elif name in current.constants:
             alternatives.extend(current.constants[name].within(here).alternatives)
         else:

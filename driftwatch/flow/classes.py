@@ -63,9 +63,16 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
     outer.ghost, outer.faults = body.ghost, body.faults
     code.heap.update(body.heap)
     for name, value in body.vars.items():
-        functions = [a for _, a in value.alternatives if isinstance(a, Function) and a.code.owner is code]
-        if functions and len(functions) == len(value.alternatives):
-            code.methods[name] = functions[-1].code
+        functions = [(where, a.code) for where, a in value.alternatives if isinstance(a, Function)]
+        own = [(where, function) for where, function in functions if function.owner is code]
+        if own and len(functions) == len(value.alternatives):
+            if len({function for _, function in functions}) > 1:
+                code.decorated[name] = value
+                for where, function in own:
+                    function.reach &= where
+                    code.chosen.append(function)
+            else:
+                code.methods[name] = own[-1][1]
         elif "." not in name:
             code.constants[name] = value
     mark_of_body(run, code, code.constants)
@@ -125,6 +132,8 @@ def _header(run: Run, node: cst.ClassDef) -> Location:
 
 
 def _method_definition(function: FunctionCode) -> MethodDefinition:
+    while function.wraps is not None:
+        function = function.wraps
     node = function.node
     params = node.params
     positional = [p.name.value for p in (*params.posonly_params, *params.params)]

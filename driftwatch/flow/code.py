@@ -113,6 +113,8 @@ class FunctionCode:
     decorators: tuple[str | None, ...] = ()
     wrapped_by: tuple[FunctionCode, ...] = ()
     """What its decorators have put under its name: who calls it by that calls these."""
+    wraps: FunctionCode | None = None
+    """The method that a decorator has put this one in the place of."""
     patches: tuple[Value, ...] = ()
     """What its decorators replace of the library while it runs."""
     guards: tuple[Guard, ...] = ()
@@ -197,6 +199,9 @@ class ClassCode:
     bases: Value = field(default_factory=Value)
     base_values: tuple[Value, ...] = ()
     methods: dict[str, FunctionCode] = field(default_factory=dict)
+    decorated: dict[str, Value] = field(default_factory=dict)
+    """Methods that are not the same function in every release, and of those, what is the class's own."""
+    chosen: list[FunctionCode] = field(default_factory=list)
     constants: dict[str, Value] = field(default_factory=dict)
     attributes: dict[str, Value] = field(default_factory=dict)
     heap: dict[int, Content] = field(default_factory=dict)

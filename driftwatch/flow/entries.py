@@ -213,9 +213,11 @@ class Entries:
         """Analyse the methods of a class; what one assigns to an attribute, the others see."""
         if closure is not None:
             for method in code.methods.values():
-                method.closure = closure
+                # What a decorator has put in its place knows what the decorator knows.
+                (method if method.wraps is None else method.wraps).closure = closure
         constructors = [method for name, method in code.methods.items() if name in CONSTRUCTORS]
         others = [method for name, method in code.methods.items() if name not in CONSTRUCTORS]
+        others += code.chosen
         for _ in range(MAX_ROUNDS):
             code.changed = False
             self._forget_stale(code.methods.values(), everything=closure is not None)

@@ -11,7 +11,7 @@ import libcst as cst
 from driftwatch.flow.annotations import annotated, default_of
 from driftwatch.flow.arguments import at_call, is_interesting, passes_constants, unknown_call
 from driftwatch.flow.children import children
-from driftwatch.flow.code import FunctionCode, Summary
+from driftwatch.flow.code import ClassCode, FunctionCode, Summary
 from driftwatch.flow.escape import has_library
 from driftwatch.flow.handed import hand_over, holds_mutable
 from driftwatch.flow.replaced import carried, enter_patches
@@ -68,7 +68,9 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
     function.guards = run.path
     function.decorators = tuple(_decorator_name(d) for d in node.decorators)
     value = Value(((run.state.reach, Function(function)),))
+    run.eager += 1
     applied = [(decorator, run.eval(decorator.decorator, callee=True)) for decorator in node.decorators]
+    run.eager -= 1
     for parameter in _all_parameters(node.params):
         if parameter.default is not None:
             run.eval(parameter.default)
@@ -93,11 +95,17 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
     alone = wrapper.single()
     if isinstance(alone, Lazy):
         wrapper = run.world.modules.look_at(alone) or wrapper
-    if isinstance(wrapper.single(), Function) and (run.frame.owner is None or run.frame.function is not None):
+    if isinstance(wrapper.single(), Function):
         reach = run.state.reach
         made = run.call(wrapper, Arguments(ListContent((Entry(reach, reach, value),))), decorator.decorator)
         wrappers = tuple(atom.code for _, atom in made.alternatives if isinstance(atom, Function))
         if len(wrappers) == len(made.alternatives):
+            for where, atom in made.alternatives:
+                if atom == Function(function):
+                    # Where it is another one, nobody comes to this one by its name.
+                    function.reach &= where
+            if run.frame.function is None and run.frame.owner is not None:
+                _wrap_method(run.frame.owner, function, wrappers)
             if function not in wrappers:
                 function.wrapped_by = wrappers
                 for each in wrappers:
@@ -106,6 +114,14 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
             return made
     function.escapes = True
     return value
+
+
+def _wrap_method(owner: ClassCode, method: FunctionCode, wrappers: tuple[FunctionCode, ...]) -> None:
+    """What a decorator makes for a method is the method from here on."""
+    for each in wrappers:
+        if each is not method and each.parent is not None and each.owner is None:
+            each.owner, each.wraps, each.name, each.qualname = owner, method, method.name, method.qualname
+            each.decorators = method.decorators
 
 
 def define_lambda(run: Run, node: cst.Lambda) -> Value:
