@@ -188,6 +188,19 @@ UNASKED = "backend-chosen-unasked"
         ('backend="trtllm", comm_backend=comm, group=None', {MET: "0.6.10.post1 to 0.6.14", ALONE: "0.6.10"}),
         ('backend="trtllm", comm_backend=TorchDistBackend(group=dist.group.WORLD)', {}),
         ('backend="trtllm", comm_backend=TorchDistBackend(WORLD)', {}),
+        # Without a group, or with None, it is one over WORLD.
+        ('backend="trtllm", comm_backend=TorchDistBackend()', {}),
+        ('backend="trtllm", comm_backend=TorchDistBackend(None)', {}),
+        ('backend="trtllm", comm_backend=TorchDistBackend(group=None)', {}),
+        ('backend="trtllm", comm_backend=None', {}),
+        (
+            'backend="trtllm", comm_backend=TorchDistBackend(group=None if n else group)',
+            {MET: "0.6.10.post1 to 0.6.14", ALONE: "0.6.10"},
+        ),
+        (
+            'backend="trtllm", comm_backend=TorchDistBackend(**backend)',
+            {MET: "0.6.10.post1 to 0.6.14", ALONE: "0.6.10"},
+        ),
         ('backend="trtllm", comm_backend=TorchDistBackend(group)', {MET: "0.6.10.post1 to 0.6.14", ALONE: "0.6.10"}),
         (
             'backend="trtllm", comm_backend=TorchDistBackend(group or dist.group.WORLD)',

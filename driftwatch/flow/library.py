@@ -12,24 +12,20 @@ from functools import cache
 
 import libcst as cst
 
-from driftwatch.flow.arguments import written_in
 from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.faults import Fault
+from driftwatch.flow.passed import argument_of, made_of
 from driftwatch.flow.replaced import replacement
-from driftwatch.flow.run import Run, as_alternatives
-from driftwatch.flow.state import DictContent, Entry, ListContent
+from driftwatch.flow.run import Run
+from driftwatch.flow.state import DictContent, ListContent
 from driftwatch.flow.uses import (
     IMPORT_ERRORS,
-    Argument,
     CallUse,
-    Catch,
-    Constant,
     ImportUse,
     NameUse,
     Outcome,
     Use,
 )
-from driftwatch.flow.uses import Unknown as UnknownArgument
 from driftwatch.flow.values import (
     NOTHING,
     UNKNOWN,
@@ -392,9 +388,9 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
         catch,
         run.frame.way_in(),
         ref,
-        tuple(_argument(run, e, None, catch, node) for e in positional.elements if not e.releases.isdisjoint(reach)),
+        tuple(argument_of(run, e, None, catch, node) for e in positional.elements if not e.releases.isdisjoint(reach)),
         tuple(
-            _argument(run, e, n, catch, node) for n, e in keywords.entries.items() if not e.releases.isdisjoint(reach)
+            argument_of(run, e, n, catch, node) for n, e in keywords.entries.items() if not e.releases.isdisjoint(reach)
         ),
         (positional.open | positional.forwarded) & reach,
         (keywords.open | keywords.forwarded) & reach,
@@ -444,42 +440,6 @@ def _callee(atom: Atom) -> tuple[Ref, bool, bool, bool]:
     return atom.ref, False, True, False
 
 
-def _argument(run: Run, entry: Entry, name: str | None, catch: Catch, node: cst.CSTNode) -> Argument:
-    reach = run.state.reach
-    where = entry.releases & reach
-    return Argument(
-        where,
-        name,
-        where <= entry.certain,
-        tuple((w, constant_of(a)) for w, a in as_alternatives(entry.value, where)),
-        entry.trace,
-        entry.location,
-        catch if entry.location is not None else None,
-        _objects(as_alternatives(entry.value, where)),
-        entry.conditional & where,
-        entry.written if entry.location is not None else written_in(run, node, name),
-    )
-
-
-def _objects(alternatives: list[Alternative]) -> tuple[tuple[ReleaseSet, tuple[str, ...]], ...]:
-    found = tuple((where, _foreign(atom)) for where, atom in alternatives)
-    return found if any(paths for _, paths in found) else ()
-
-
-def _foreign(atom: Atom) -> tuple[str, ...]:
-    """The objects of other packages that something is, or was made of."""
-    if isinstance(atom, External):
-        return (atom.dotted,)
-    return atom.made_of if isinstance(atom, LibInstance) else ()
-
-
-def constant_of(atom: Atom) -> Constant:
-    """An argument's value for the rules: a plain literal or UNKNOWN."""
-    if isinstance(atom, Const) and (atom.value is None or isinstance(atom.value, (bool, int, float, str))):
-        return atom.value
-    return UnknownArgument.UNKNOWN
-
-
 def callables_of(run: Run, callee: Atom, ref: Ref, where: ReleaseSet) -> Iterator[tuple[ReleaseSet, Symbol]]:
     """What a function, class or method of the library is in these releases, each release once."""
     if isinstance(callee, LibMethod) and callee.name == CONSTRUCTOR:
@@ -505,9 +465,7 @@ def _may_be_overridden(run: Run, callee: Atom) -> bool:
 
 def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet, use: CallUse) -> Value:
     if isinstance(callee, LibObject) and callee.is_class:
-        certain = (a.objects for a in (*use.positional, *use.keywords) if a.certain and len(a.objects) == 1)
-        made_of = {path for ((where, paths),) in certain if reach <= where for path in paths}
-        return Value(((reach, LibInstance(ref, exact=True, made_of=tuple(sorted(made_of)))),))
+        return Value(((reach, LibInstance(ref, exact=True, made_of=made_of(use))),))
     found: list[Alternative] = []
     left = reach
     for here, symbol in callables_of(run, callee, ref, reach):

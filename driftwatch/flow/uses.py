@@ -69,6 +69,10 @@ class Unknown(Enum):
     UNKNOWN = "unknown"
 
 
+NOTHING_GIVEN = "None"
+"""Stands among the objects of other packages for None, and for an instance whose constructor was given nothing else."""
+
+
 Constant = None | bool | int | float | str | Unknown
 """An argument's value where it is a literal (or a name bound to one), else UNKNOWN."""
 

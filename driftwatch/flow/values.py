@@ -99,7 +99,7 @@ class LibObject(Atom):
 class LibInstance(Atom):
     """An instance of a library class; `exact` when it is of this class and not of one that descends from it.
 
-    `made_of` are the import paths of the foreign objects that its constructor was given.
+    `made_of` are the import paths of the foreign objects that its constructor was given, or that it was given nothing.
     """
 
     cls: Ref

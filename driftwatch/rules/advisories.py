@@ -25,7 +25,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from driftwatch.errors import ConfigError, UsageError
 from driftwatch.findings import Severity
-from driftwatch.flow.uses import Constant
+from driftwatch.flow.uses import NOTHING_GIVEN, Constant
 from driftwatch.releases import ReleaseSet, Timeline
 from driftwatch.snapshot.model import Ref
 
@@ -45,7 +45,7 @@ class Condition:
     `omitted`: nothing is passed. `passed`: something is. `by_position`: it is, by position. `equals`: a literal among
     these. `differs`: a literal that is none of these. `unless` is the other way round: it holds where the argument is
     not known to be one of these. `unless_made_of` holds where it is known neither to be one of these objects of other
-    packages, by import path, nor to be made of one.
+    packages, by import path, nor to be made of one; "None" among them is None, and what is made with nothing else.
     """
 
     parameter: str
@@ -223,8 +223,9 @@ def _constants(entry: Mapping[str, Any], key: str, where: str) -> tuple[Constant
 
 def _paths(entry: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
     value = entry.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(item, str) and "." in item for item in value):
-        raise ConfigError(f"{where}: {key} must be a list of import paths")
+    named = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if not named or not all("." in item or item == NOTHING_GIVEN for item in value):
+        raise ConfigError(f"{where}: {key} must be a list of import paths, or {NOTHING_GIVEN!r}")
     return tuple(value)
 
 
