@@ -201,6 +201,16 @@ def test_a_parameter_filled_twice_raises() -> None:
         ("(a, x, c)", "(a, y, d, c)", 1, False),
         ("(a, x, c)", "(a, c)", 1, False),
         ("(a, x)", "(a, y, *, x=1)", 1, False),
+        # Another kind of value is another parameter.
+        ("(a, fast: bool)", "(a, backend: Optional[Backend] = None)", 1, False),
+        ("(a, fast: bool)", "(a, limit: int)", 1, True),
+        ("(a, name: str | None)", "(a, size: 'int | None')", 1, False),
+        ("(a, group: Optional['Group'])", "(a, comm: mnnvl.Backend)", 1, True),
+        ("(a, fast: bool)", "(a, backend)", 1, True),
+        ("(a, fast: bool)", "(a, backend: Any)", 1, True),
+        ("(a, fast: bool)", "(a, backend: Union[int, Backend])", 1, True),
+        ("(a, dims: List[int])", "(a, dim: int)", 1, False),
+        ("(a, mode: Literal['x'])", "(a, kind: int)", 1, True),
     ],
 )
 def test_what_counts_as_a_renaming(one: str, other: str, position: int, renamed: bool) -> None:

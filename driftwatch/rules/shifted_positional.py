@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from driftwatch.binding.calls import Part
+from driftwatch.binding.kinds import other_kind
 from driftwatch.binding.signature import Fault
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import CallUse, Use
@@ -98,7 +99,8 @@ def renamed_in_place(one: Signature, other: Signature, position: int) -> bool:
     """Whether the parameters at this position are one parameter under two names.
 
     They are when neither name occurs in the other signature, and what stands round them (and round their neighbours
-    that were renamed with them) is the same on both sides, or is the end of a list.
+    that were renamed with them) is the same on both sides, or is the end of a list. One that takes another kind of
+    value is another parameter.
     """
     first, second = _positional_names(one), _positional_names(other)
     all_first = {p.name for p in one.parameters} | set(one.extra_keywords)
@@ -116,6 +118,8 @@ def renamed_in_place(one: Signature, other: Signature, position: int) -> bool:
     if not strange(position):
         # A decorator that still takes the old keyword says that it is a renaming.
         return first[position] in other.extra_keywords or second[position] in one.extra_keywords
+    if other_kind(_annotation(one, first[position]), _annotation(other, second[position])):
+        return False
     left = position
     while left > 0 and strange(left - 1):
         left -= 1
@@ -125,6 +129,10 @@ def renamed_in_place(one: Signature, other: Signature, position: int) -> bool:
     same_left = left == 0 or first[left - 1] == second[left - 1]
     same_right = right >= len(first) or right >= len(second) or first[right] == second[right]
     return same_left and same_right
+
+
+def _annotation(signature: Signature, name: str) -> str | None:
+    return next(parameter.annotation for parameter in signature.parameters if parameter.name == name)
 
 
 def _positional_names(signature: Signature) -> list[str]:
@@ -173,7 +181,7 @@ RULE = Rule(
         "A parameter put in before the last one, or taken out, moves every positional argument behind it: the call is "
         "still valid and means something else. The newest checked release in which the call is reached says what is "
         "meant; the releases that disagree are reported. A parameter that only changed its name, at the same place "
-        "between the same neighbours, is not a shift."
+        "between the same neighbours, is not a shift; one whose annotation asks for another kind of value is."
     ),
     hint="Pass the argument by keyword.",
     check=check,
