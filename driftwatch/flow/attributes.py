@@ -282,7 +282,8 @@ def instance_attribute(
         else:
             continue
         left -= here
-    inherited = _of_library_base(run, others, name, left, instance=True) if left else Value()
+    sure = node is not None and not _may_be_brought(run, order, name)
+    inherited = _inherited(run, others, name, left, node if sure else None) if left else Value()
     if left == where:
         return inherited
     return join(value_of(alternatives), unknown(left) if inherited is None else inherited)
@@ -394,19 +395,33 @@ def super_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, nod
         left -= here
     if not left:
         return value_of(alternatives)
-    inherited = _super_of_library(run, order, others, name, left, node)
+    inherited = _inherited(run, others, name, left, node)
     if left == where:
         return inherited
     return join(value_of(alternatives), unknown(left) if inherited is None else inherited)
 
 
-def _super_of_library(
-    run: Run, order: list[ClassCode], others: list[Value], name: str, where: ReleaseSet, node: cst.CSTNode
-) -> Value | None:
-    if len(others) == 1 and all(len(each.base_values) == 1 for each in order) and not name.startswith("__"):
+def _may_be_brought(run: Run, order: list[ClassCode], name: str) -> bool:
+    """Whether an object may have an attribute of which its class and the bases of that say nothing."""
+    code = order[0]
+    if name in code.module.set_outside or name in run.frame.module.set_outside:
+        return True
+    texts = {each.tree.text for each in order}
+    if any(word in text for text in texts for word in ("setattr(", "__dict__", "__getattr__", "__getattribute__")):
+        return True
+    below = list(code.subclasses)
+    for each in below:
+        below.extend(other for other in each.subclasses if other not in below)
+    return any(name in each.methods or name in each.constants or name in each.attributes for each in below)
+
+
+def _inherited(run: Run, others: list[Value], name: str, where: ReleaseSet, node: cst.CSTNode | None) -> Value | None:
+    """What an object has from the bases that are not the code base's; `node` where nobody else may have brought it."""
+    bases = [each for each in others if each.where(_may_bring)]
+    if node is not None and len(bases) == 1 and bases[0].where(_of_library) and not name.startswith("__"):
         # No other class comes in between: what the library's lacks is not there.
         found: list[Alternative] = []
-        for there, base in as_alternatives(others[0], where):
+        for there, base in as_alternatives(bases[0], where):
             if isinstance(base, LibObject) and base.is_class:
                 found.extend(use_name(run, LibInstance(base.ref, exact=True), name, there, node))
             else:
@@ -435,12 +450,12 @@ def _of_library_base(run: Run, others: list[Value], name: str, where: ReleaseSet
     return value if not rest else join(value, Value(((rest, UNKNOWN),)))
 
 
-_WITHOUT_CONSTRUCTOR = frozenset({"builtins.object", "abc.ABC", "typing.Protocol", "typing.Generic"})
+_BRINGING_NOTHING = frozenset({"builtins.object", "abc.ABC", "typing.Protocol", "typing.Generic"})
 
 
 def _constructor_of_base(others: list[Value], where: ReleaseSet) -> Value | None:
     """The library's constructor, where no base from elsewhere may have one that comes before it."""
-    bases = [each for each in others if each.where(_may_construct)]
+    bases = [each for each in others if each.where(_may_bring)]
     if len(bases) != 1 or not bases[0].where(_of_library):
         return None
     return value_of(
@@ -449,8 +464,8 @@ def _constructor_of_base(others: list[Value], where: ReleaseSet) -> Value | None
     )
 
 
-def _may_construct(atom: Atom) -> bool:
-    return not (isinstance(atom, External) and atom.dotted in _WITHOUT_CONSTRUCTOR)
+def _may_bring(atom: Atom) -> bool:
+    return not (isinstance(atom, External) and atom.dotted in _BRINGING_NOTHING)
 
 
 def _library_member(run: Run, atom: LibObject, name: str, where: ReleaseSet, instance: bool) -> list[Alternative]:

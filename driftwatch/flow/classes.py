@@ -14,7 +14,7 @@ from driftwatch.flow.shared import share_constants
 from driftwatch.flow.skips import mark_of_body, mark_skipped
 from driftwatch.flow.state import Arguments, State
 from driftwatch.flow.uses import Construction, Location, MethodDefinition, SubclassUse
-from driftwatch.flow.values import Class, External, Function, Instance, LibObject, Value, touches_library
+from driftwatch.flow.values import Class, External, Function, Instance, Lazy, LibObject, Value, join, touches_library
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
@@ -22,7 +22,10 @@ def define_class(run: Run, node: cst.ClassDef) -> Value:
     """The value of a ``class``: its body is executed, its methods are not."""
     code = run.world.identities.of_class(run.frame, node)
     code.reach |= run.state.reach
-    code.base_values = tuple(run.eval(argument.value, callee=True) for argument in node.bases)
+    code.base_values = tuple(_base(run, run.eval(argument.value, callee=True)) for argument in node.bases)
+    for _, base in (alternative for value in code.base_values for alternative in value.alternatives):
+        if isinstance(base, Class) and code not in base.code.subclasses:
+            base.code.subclasses.append(code)
     for argument in node.keywords:
         run.eval(argument.value)
     marks = [run.eval(decorator.decorator, callee=True) for decorator in node.decorators]
@@ -33,6 +36,15 @@ def define_class(run: Run, node: cst.ClassDef) -> Value:
     for mark in marks:
         mark_skipped(run, mark, value)
     return value
+
+
+def _base(run: Run, value: Value) -> Value:
+    """A base class, looked at although nothing else has asked for it: what is not there in a class is there in it."""
+    found = Value()
+    for where, atom in value.alternatives:
+        known = run.world.modules.look_at(atom) if isinstance(atom, Lazy) else None
+        found = join(found, Value(((where, atom),)) if known is None else known.within(where))
+    return found
 
 
 def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
@@ -59,6 +71,7 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
     run.block(node.body.body)
     body = run.state
     run.frame, run.state = outer_frame, outer
+    outer_frame.classes.extend(frame.classes)
     outer.heap.update(body.heap)
     outer.ghost, outer.faults = body.ghost, body.faults
     code.heap.update(body.heap)

@@ -211,6 +211,8 @@ class ClassCode:
     guards: tuple[Guard, ...] = ()
     """The tests that its constructor passes."""
     library_bases: list[tuple[ReleaseSet, Ref]] = field(default_factory=list)
+    subclasses: list[ClassCode] = field(default_factory=list)
+    """The classes of the code base that derive from it directly, as far as they have been met."""
     shares: dict[str, int | bool | None] = field(default_factory=dict)
     """The heap number of the dict in an attribute that all methods share; False where it is not shared."""
     skipped: ReleaseSet = EMPTY

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.contents import Contents
-from driftwatch.flow.first_look import Importers, seems_to_import
+from driftwatch.flow.first_look import BY_DOTS, EVERYTHING, Importers, seems_to_import
 from driftwatch.flow.outline import Definition, definition, definitions, heads, imports, is_long_class
 from driftwatch.flow.resolution import Resolution, stem_of, tail_of
 from driftwatch.flow.source import SourceError, decode
@@ -63,11 +63,20 @@ class Files:
         found: list[str] = []
         tail = tail_of(module.path).encode("utf-8", "surrogateescape")
         encoded = [name.encode() for name in names]
-        for path in self._may_import(module.path):
+        bare, stars = set(self._from_its_package(module.path)), self._stars
+        for path in sorted({*self._may_import(module.path), *bare}):
             data = self.read(path)
-            if data is not None and any(name in data for name in encoded) and seems_to_import(data, tail, encoded):
+            if data is None or not (path in stars or any(name in data for name in encoded)):
+                continue
+            if seems_to_import(data, tail, encoded, bare=path in bare):
                 found.append(path)
         return found
+
+    def _from_its_package(self, path: str) -> Iterator[str]:
+        """The files of a package that import from a package by dots alone, as they may from this one's own file."""
+        folder, _, name = path.rpartition("/")
+        if name == "__init__.py":
+            yield from (other for other in self._with_import_of(BY_DOTS) if other.startswith(folder + "/"))
 
     def _may_import(self, path: str) -> list[str]:
         """The files whose imports hold all the words that it takes to mean this module from where they are."""
@@ -88,6 +97,10 @@ class Files:
     @cached_property
     def _imported(self) -> Importers:
         return self.work.importers()
+
+    @cached_property
+    def _stars(self) -> frozenset[str]:
+        return frozenset(self._with_import_of(EVERYTHING))
 
     def changed_elsewhere(self, module: ModuleCode, names: Collection[str]) -> set[str]:
         """The containers among a module's variables that another file changes, as far as names tell."""

@@ -73,23 +73,39 @@ def importers(contents: Contents) -> Importers:
     for path in contents.paths:
         data = contents.read(path)
         if data is not None:
-            for word in tails.intersection(imported_words(data)):
+            text = import_text(data)
+            for word in tails.intersection(_WORD.findall(text)):
                 found.setdefault(word, []).append(path)
+            if b"*" in text and _STAR.search(text):
+                found.setdefault(EVERYTHING.encode(), []).append(path)
+            if _BY_DOTS.search(text):
+                found.setdefault(BY_DOTS.encode(), []).append(path)
     return found
 
 
-def imported_words(data: bytes) -> list[bytes]:
-    """Every word of a file's import statements, and some more."""
-    return _WORD.findall(b"\n".join([data[start:end] for start, end in import_lines(data)]))
+BY_DOTS = "."
+"""Stands among the modules for a package that is meant by dots alone."""
+
+EVERYTHING = "*"
+"""Stands among them for a module of which all is imported."""
 
 
-def seems_to_import(data: bytes, tail: bytes, names: Collection[bytes]) -> bool:
+def import_text(data: bytes) -> bytes:
+    """A file's import statements, and some more."""
+    return b"\n".join([data[start:end] for start, end in import_lines(data)])
+
+
+def seems_to_import(data: bytes, tail: bytes, names: Collection[bytes], *, bare: bool = False) -> bool:
     """Whether a file seems to import one of the names from a module of this last name, or the module itself.
 
-    A pattern for each module would take longer to make than to use.
+    `bare`: dots alone may mean the module, too. A pattern for each module would take longer to make than to use.
     """
     for start, end in import_lines(data):
         if data.find(tail, start, end) < 0:
+            if bare and _BY_DOTS.search(data, start, end):
+                words = frozenset(_WORD.findall(data[start:end]))
+                if not words.isdisjoint(names) or data.find(b"*", start, end) >= 0:
+                    return True
             continue
         before, *after = _IMPORT.split(data[start:end], 1)
         words = frozenset(_WORD.findall(b" ".join(after)))
@@ -100,6 +116,8 @@ def seems_to_import(data: bytes, tail: bytes, names: Collection[bytes]) -> bool:
     return False
 
 
+_STAR = re.compile(rb"import[ \t\\\r\n]*\*")
+_BY_DOTS = re.compile(rb"from[ \t\\\r\n]*\.[. \t\\\r\n]*import\b")
 _IMPORT = re.compile(rb"\bimport\b")
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 

@@ -129,6 +129,19 @@ class Modules:
             self._selections[module] = found
         return found
 
+    def matters_more(self, module: ModuleCode) -> bool:
+        """Whether more of a module that has been executed matters than did then; if so, it is to be executed again."""
+        before = self._selections.get(module)
+        if before is None or not module.executed or module.executing:
+            return False
+        after = select(module, self._world.history.module, self._world.history.distribution, self.files)
+        if after.runs == before.runs:
+            return False
+        self._selections[module] = after
+        module.executed = False
+        self.outdated.add(module)
+        return True
+
     def unexecuted_name(self, module: ModuleCode, name: str) -> Value | None:
         """The value of a name that a piece of the module binds which was not executed; None when there is none."""
         if not module.path:
@@ -252,8 +265,10 @@ class Modules:
         if child is not None:
             return Value(((where, ProjectModule(child)),))
         defines = self.files.defines(module, name)
-        if defines is not None:
-            return Value(((where, Lazy(module, name)),)) if defines else unknown(where)
+        if defines:
+            return Value(((where, Lazy(module, name)),))
+        if defines is False:
+            return self._by_star(module, name, where) or unknown(where)
         for item in self.files.imports_of(module, name):
             if item.name is not None and not item.module.startswith("__"):
                 source = self.find(item.module, module, item.level)
@@ -269,6 +284,23 @@ class Modules:
             if lazy is not None:
                 return lazy.within(where)
         return self._asked_for(module, name, where)
+
+    def _by_star(self, module: ModuleCode, name: str, where: ReleaseSet) -> Value | None:
+        """A name that a file has from another one, of which it imports all; None when there is none."""
+        if module.executing or name.startswith("_"):
+            return None
+        module.executing = True
+        try:
+            for item in self.files.imports_of(module, "*"):
+                source = self.find(item.module, module, item.level)
+                if source is not None and self.files.defines(source, name) is not False:
+                    return self.attribute(source, name, where)
+                found = self._by_star(source, name, where) if source is not None else None
+                if found is not None:
+                    return found
+        finally:
+            module.executing = False
+        return None
 
     def _asked_for(self, module: ModuleCode, name: str, where: ReleaseSet) -> Value:
         """What the module's own ``__getattr__`` gives for a name that it has not."""

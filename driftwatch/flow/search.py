@@ -100,7 +100,7 @@ class LibrarySearch:
         return known
 
     def _importers(self, searched: set[tuple[str, str]]) -> list[str]:
-        """Files not analysed yet that import a telling name from an analysed one."""
+        """Files that import a telling name from an analysed one, and have not been analysed since it was."""
         found: dict[str, None] = {}
         for path in sorted(self.analysed):
             module = self.files.module(path)
@@ -109,10 +109,18 @@ class LibrarySearch:
             names = {n for n in self._exports_of(module) if (path, n) not in searched}
             searched.update((path, n) for n in names)
             for candidate in self.files.importing(module, names):
-                new = candidate not in self.analysed and candidate not in found
-                if new and self._imports(candidate, module, names):
-                    found[candidate] = None
+                if candidate not in found and self._imports(candidate, module, names):
+                    if candidate not in self.analysed or self._matters_more(candidate):
+                        found[candidate] = None
         return sorted(found)
+
+    def _matters_more(self, path: str) -> bool:
+        """Whether a file was analysed when less was known of what it imports."""
+        module = self.files.module(path)
+        if module is None or not self.world.modules.matters_more(module):
+            return False
+        self._exports.pop(module, None)
+        return True
 
     def _imports(self, path: str, source: ModuleCode, names: set[str]) -> bool:
         module = self.files.readable(path)

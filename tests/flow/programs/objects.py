@@ -335,16 +335,32 @@ OBJECTS = (
     marked(
         "super_where_another_class_may_come_between",
         """
+        from elsewhere import Mixin
         from lib.comm import Workspace
-
-
-        class Mixin:
-            pass
 
 
         class Own(Mixin, Workspace):
             def close(self):
                 return super().close()
+
+
+        class Closing:
+            def close(self):
+                return 1
+
+
+        class Mine(Closing, Workspace):
+            def close(self):
+                return super().close()
+
+
+        class Empty:
+            pass
+
+
+        class Bare(Empty, Workspace):
+            def close(self):
+                return super().close()  #! DW203 close 0.1.0 to 0.2.0 raises
         """,
         runs=False,
     ),

@@ -75,4 +75,170 @@ REACH = (
             return Pool(g).close()
         """,
     ),
+    marked(
+        "a_name_of_the_package_itself",
+        """
+        from engine import ops
+        from engine.layers.norm import fuse
+
+
+        def run(x):
+            return fuse(x)
+
+
+        def run_ops(g):
+            return ops.make(g)
+        """,
+        engine__init="""
+        try:
+            import lib.comm as fi
+        except ImportError:
+            fi = None
+
+        from . import ops
+        """,
+        engine__ops="""
+        from . import fi
+
+
+        def make(g):
+            return fi.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+        """,
+        engine__layers__init="",
+        engine__layers__norm="""
+        from .. import (
+            ops,
+            fi as kernels,
+        )
+
+
+        def fuse(x):
+            return kernels.fuse(x, ops, early=True)  #! DW101 early 0.1.0 raises
+        """,
+    ),
+    marked(
+        "all_that_a_module_has_and_that_one_from_another",
+        """
+        import package
+        from package import create as made
+
+
+        def run(g):
+            return made(1, 0, group=g)  #! DW101 group 0.1.0 raises
+
+
+        def run_attribute(x):
+            return package.comm.fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises
+
+
+        def run_wrapper(g):
+            return package.make(group=g)  #! DW101 group 0.1.0 raises
+        """,
+        package__init="""
+        from .core import *
+        """,
+        package__core="""
+        from .kernels import *
+        """,
+        package__kernels="""
+        import lib.comm as comm
+        from lib.comm import create
+
+
+        def make(**options):
+            return comm.create(1, 0, **options)
+        """,
+    ),
+    marked(
+        "classes_within_classes",
+        """
+        import lib.comm as comm
+
+
+        class Fusion:
+            class Workspace:
+                @staticmethod
+                def make(g):
+                    return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+
+                class Deep:
+                    def run(self, x):
+                        return comm.fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises
+
+
+        def run(g):
+            return Fusion.Workspace.make(g)
+
+
+        def run_deep(x):
+            return Fusion.Workspace.Deep().run(x)
+        """,
+    ),
+    marked(
+        "members_of_the_library_s_class",
+        """
+        import lib.comm as comm
+
+
+        class Counted:
+            made = 0
+
+
+        class Own(Counted, comm.Ring):
+            def suspend(self):
+                return self.checkpoint()  #! DW203 checkpoint 0.1.0, 0.10.0 raises; DW102 path 0.2.0.post1 raises
+
+            def own(self):
+                return self.made
+
+
+        class Below(Own):
+            pass
+
+
+        def run(x):
+            return Own(x).suspend()
+
+
+        def run_outside(x):
+            return Own(x).checkpoint(x)  #! DW203 checkpoint 0.1.0, 0.10.0 raises; DW103 checkpoint 0.2.0 raises
+
+
+        def run_below(x):
+            return Below(x).checkpoint(x)  #! DW203 checkpoint 0.1.0, 0.10.0 raises; DW103 checkpoint 0.2.0 raises
+
+
+        def run_own(x):
+            return Own(x).own()
+        """,
+    ),
+    marked(
+        "members_that_a_subclass_or_somebody_else_brings",
+        """
+        import lib.comm as comm
+
+
+        class Own(comm.Workspace):
+            def suspend(self):
+                return self.checkpoint()
+
+            def label(self):
+                return self.title
+
+
+        class Mine(Own):
+            def checkpoint(self):
+                return 1
+
+
+        def run(x):
+            return Mine(x).suspend()
+
+
+        def run_set(x):
+            own = Own(x)
+            own.title = "a"
+            return own.label()
+        """,
+    ),
 )
