@@ -66,7 +66,12 @@ class Checking(TorchDispatchMode):
         return run(func, args, kwargs or {})
 
 
-FUNCTIONS = {"allreduce_rmsnorm": "_norm", "allreduce_rmsnorm_into": "_norm_into", "allreduce": "_plain"}
+FUNCTIONS = {
+    "allreduce_rmsnorm": "_norm",
+    "allreduce_rmsnorm_into": "_norm_into",
+    "allreduce": "_plain",
+    "allreduce_rmsnorm_quantized": "_quantized",
+}
 
 
 def run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:

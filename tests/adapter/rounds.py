@@ -215,6 +215,8 @@ def check(fa: Any, op: Any, plan: dict[str, Any], group: Any, build: Build) -> l
                 bad.append(f"{what} has the wrong form")
             elif not bool(((value.double() - want).abs() <= bound).all()):
                 bad.append(f"{what} is off by {float(((value.double() - want).abs() - bound).max())}")
+        if not index:
+            bad += check_quantised(fa, op, (x, residual, weight, 1e-5, plan["bias"]), got)
         if tokens <= op.request.max_token_num or not op.decision.required:
             plain = op.allreduce(x)
             limit = op.world_size * torch.finfo(dtype).eps * sum(p.double().abs() for p in parts)
@@ -222,6 +224,36 @@ def check(fa: Any, op: Any, plan: dict[str, Any], group: Any, build: Build) -> l
                 bad.append(f"plain allreduce is off: {op.decision.fused} {dtype} {x.shape}")
     if any(call.get("trigger_completion_at_end", True) is not True for call in build.calls):
         bad.append("completion could be signalled early")
+    return bad
+
+
+def check_quantised(fa: Any, op: Any, given: tuple[Any, ...], got: tuple[Any, Any]) -> list[str]:
+    """Every kind of quantised output, on either path, is that of the normed output which the path gives."""
+    bad = []
+    rows, hidden = given[0].shape
+    for kind in fa.PATTERNS:
+        scale = torch.tensor([0.5]) if kind in fa.SCALED else None
+        how = {"kind": kind, "scale": scale, "layout": "linear", "group_size": 8, "keep_norm": rows % 2 == 1}
+        if fa.fault_of(kind, "linear", 8, hidden, scale):
+            continue
+        before = dict(op.calls)
+        try:
+            made = op.quantized(*given, **how)
+        except fa.FusedUnavailable:
+            if not op.decision.required:
+                bad.append(f"{kind} raised without being required")
+            continue
+        able = op.terms is not None and kind in op.terms.quantised and op.can_run(given[0], given[4])
+        if rows and able != (op.calls["fused"] > before["fused"]):
+            bad.append(f"{kind}: {op.calls} after {before}")
+        if not rows:
+            continue
+        quant, scales = fa.quantize(got[0], kind, scale, "linear", 8)
+        same = torch.equal(made.quant.view(torch.uint8), quant.view(torch.uint8)) and torch.equal(made.scale, scales)
+        if not (same and torch.equal(made.residual, got[1])):
+            bad.append(f"{kind} is not that of the norm")
+        if made.norm.numel() and not torch.equal(made.norm, got[0]):
+            bad.append(f"{kind} has another norm")
     return bad
 
 

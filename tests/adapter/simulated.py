@@ -16,6 +16,8 @@ from typing import Any
 
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.model import ParameterKind, Ref
+from driftwatch.targets.flashinfer_comm.quantised import BLOCKS, DYNAMIC_FP8, FP8, GROUP_FP8, MXFP8, NVFP4, quantize
+from driftwatch.targets.flashinfer_comm.quantised import PATTERNS as KINDS_OF_PATTERNS
 
 KINDS = {
     ParameterKind.POSITIONAL_ONLY: inspect.Parameter.POSITIONAL_ONLY,
@@ -55,9 +57,24 @@ class TorchDistBackend:
         self._dist.barrier(group=self._group)
 
 
-class AllReduceFusionPattern:
-    kAllReduce = 0  # noqa: N815 - the library's name
-    kARResidualRMSNorm = 1  # noqa: N815 - as above
+PATTERNS = (
+    (("kAllReduce", "kARResidualRMSNorm"), ">=0.2.7.post1"),
+    (tuple(name for kind in (FP8, NVFP4) for name in KINDS_OF_PATTERNS[kind][:1]), ">=0.2.7.post1"),
+    (tuple(name for kind in (FP8, NVFP4) for name in KINDS_OF_PATTERNS[kind][1:]), ">=0.2.7.post1"),
+    (("kMoEReductionARResidualRMSNorm", "kMoEFinalizeARResidualRMSNorm"), ">=0.6.8"),
+    (KINDS_OF_PATTERNS[GROUP_FP8], ">=0.6.11"),
+    (KINDS_OF_PATTERNS[DYNAMIC_FP8], ">=0.6.15"),
+    (("kMoEFinalizeARResidualRMSNormFP8Quant",), ">=0.7.2.post1"),
+    (KINDS_OF_PATTERNS[MXFP8], ">=0.7.4"),
+)
+"""The fusion patterns in the order of their numbers, and since when."""
+NUMBERS = {name: number for number, name in enumerate(name for names, _ in PATTERNS for name in names)}
+
+
+class SFLayout:
+    SWIZZLED_128x4 = 0
+    SWIZZLED_8x4 = 1
+    LINEAR = 2
 
 
 FAILURES: dict[str, type[BaseException]] = {
@@ -74,9 +91,9 @@ class Workspace:
 
     alive = 0
 
-    def __init__(self, group: Any, size: int, limit: int, hidden: int, dtype: Any) -> None:
+    def __init__(self, group: Any, size: int, limit: int, hidden: int, dtype: Any, backend: str = "trtllm") -> None:
         self.group, self.size, self.limit, self.hidden, self.dtype = group, size, limit, hidden, dtype
-        self.mc_ptr = 1
+        self.mc_ptr, self.backend = 1, backend
         Workspace.alive += 1
         self.destroyed = False
 
@@ -97,6 +114,8 @@ class Build:
         self.fail_creation = fail_creation
         self.calls: list[dict[str, Any]] = []
         at = history.timeline.set_of([release])
+        there = [names for names, since in PATTERNS if not at.isdisjoint(history.timeline.matching(since))]
+        self.patterns = type("AllReduceFusionPattern", (), {name: NUMBERS[name] for names in there for name in names})
         late = not at.isdisjoint(history.timeline.matching(">=0.6.15"))
         rendezvous = not at.isdisjoint(history.timeline.matching(">=0.6.10,<0.6.15"))
         self.meets_on = "group" if rendezvous else "comm_backend"
@@ -120,7 +139,8 @@ class Build:
         top, comm, mnnvl, mnnvl_ar = (types.ModuleType(name) for name in names)
         top.__version__, top.comm, top.__path__ = self.release, comm, []  # type: ignore[attr-defined]
         comm.mnnvl, comm.__path__ = mnnvl, []  # type: ignore[attr-defined]
-        comm.AllReduceFusionPattern = AllReduceFusionPattern  # type: ignore[attr-defined]
+        comm.AllReduceFusionPattern = self.patterns  # type: ignore[attr-defined]
+        comm.QuantizationSFLayout = SFLayout  # type: ignore[attr-defined]
         mnnvl.TorchDistBackend = TorchDistBackend  # type: ignore[attr-defined]
         for name, function in self.functions.items():
             setattr(comm, name, function)
@@ -154,7 +174,7 @@ class Build:
             if self.fail_creation == "late":
                 raise RuntimeError("the driver gave up")
             backend.barrier()
-        return Workspace(group, a["world_size"], a["max_token_num"], a["hidden_dim"], a["dtype"])
+        return Workspace(group, a["world_size"], a["max_token_num"], a["hidden_dim"], a["dtype"], a["backend"])
 
     def _create_pair(self, a: dict[str, Any]) -> tuple[Any, Any]:
         import torch
@@ -179,12 +199,39 @@ class Build:
         if a["use_oneshot"] is False:
             assert x.shape[0] > workspace.size, "sequence length should be larger than tp_size"
         summed = _sum(x, workspace.group)
-        if a["pattern"] == AllReduceFusionPattern.kAllReduce:
+        if a["pattern"] == NUMBERS["kAllReduce"]:
             a["output"].copy_(summed)
             return a["output"]
         bias = a.get("weight_bias") or 0.0
-        _norm(summed, a["residual_in"], a["rms_gamma"], a["rms_eps"], bias, a["norm_out"], a["residual_out"])
+        norm_out = x.new_empty(x.shape)
+        _norm(summed, a["residual_in"], a["rms_gamma"], a["rms_eps"], bias, norm_out, a["residual_out"])
+        name = next(name for name, number in NUMBERS.items() if number == a["pattern"])
+        if a["norm_out"] is not None:
+            a["norm_out"].copy_(norm_out)
+        if name != "kARResidualRMSNorm":
+            assert hasattr(self.patterns, name), f"{self.release} has no {name}"
+            assert (a["norm_out"] is not None) == ("NormOut" in name)
+            self._quantise(a, name, norm_out)
         return a["norm_out"]
+
+    def _quantise(self, a: dict[str, Any], name: str, norm: Any) -> None:
+        """Write what the pattern writes to where it was told to, and to nowhere else."""
+        import torch
+
+        kind = next(kind for kind, names in KINDS_OF_PATTERNS.items() if name in names)
+        layout = {0: "128x4", 2: "linear"}[a["layout_code"]] if kind in BLOCKS else "linear"
+        quant, scales = quantize(norm, kind, a["scale_factor"], layout, a.get("block_quant_group_size") or 0)
+        assert a["quant_out"].is_contiguous()
+        assert a["quant_out"].dtype == (torch.uint8 if kind == NVFP4 else torch.float8_e4m3fn)
+        a["quant_out"].copy_(quant)
+        if kind == FP8:
+            assert a["scale_out"] is None
+            return
+        wanted = {NVFP4: torch.float8_e4m3fn, MXFP8: torch.uint8, DYNAMIC_FP8: torch.float32, GROUP_FP8: torch.int32}
+        assert a["scale_out"].dtype == wanted[kind]
+        assert a["scale_out"].shape == scales.shape
+        assert a["scale_out"].stride() == scales.stride()
+        a["scale_out"].copy_(scales.view(torch.float8_e4m3fn) if kind == NVFP4 else scales)
 
     def _pair(self, a: dict[str, Any]) -> None:
         x, workspace = a["allreduce_in"], a["workspace_ptrs"]
@@ -196,7 +243,7 @@ class Build:
         if a["use_oneshot"] is False:
             assert x.shape[0] > workspace.size
         summed = _sum(x, workspace.group)
-        if a["pattern_code"] == AllReduceFusionPattern.kAllReduce:
+        if a["pattern_code"] == NUMBERS["kAllReduce"]:
             a["allreduce_out"].copy_(summed)
         else:
             _norm(summed, a["residual_in"], a["rms_gamma"], a["rms_eps"], 0.0, a["norm_out"], a["residual_out"])

@@ -58,6 +58,68 @@ def test_opcheck(op: Any, tokens: int) -> None:
     torch.library.opcheck(operators.allreduce.default, (x, None, True, op._key))
 
 
+@pytest.mark.parametrize("kind", ["fp8", "dynamic-fp8", "group-fp8", "nvfp4", "mxfp8"])
+def test_quantised(fa: ModuleType, op: Any, kind: str) -> None:
+    x, residual, weight = tensors(5)
+    scale = torch.tensor([0.5]) if kind in fa.SCALED else None
+    given = (x, residual, weight, 1e-6, 0.0, scale, kind, "128x4", 32, True, None, True, op._key)
+    torch.library.opcheck(op._operators.allreduce_rmsnorm_quantized.default, given)
+
+    def layer(x: Any) -> Any:
+        return op.quantized(x * 2, residual, weight, kind=kind, scale=scale, group_size=32, keep_norm=True)
+
+    made, compiled = layer(x), torch.compile(layer, fullgraph=True, backend="aot_eager")(x)
+    for got, want in zip(compiled, made, strict=True):
+        assert got.shape == want.shape
+        assert got.stride() == want.stride()
+        assert got.dtype == want.dtype
+        assert torch.equal(*(t.view(torch.uint8) if t.dtype.itemsize == 1 else t for t in (got, want)))
+    normed, summed = op(x * 2, residual, weight)
+    assert torch.equal(made.norm, normed)
+    assert torch.equal(made.residual, summed)
+    with pytest.raises(ValueError, match="is none of"):
+        op.quantized(x, residual, weight, kind="int8")
+
+
+def test_buffers_shapes_and_no_residual(op: Any) -> None:
+    x, residual, weight = tensors(6)
+    normed, summed = op(x, residual, weight)
+    folded = [t.view(2, 3, HIDDEN) for t in (x, residual)]
+    for got, want in zip(op(*folded, weight), (normed, summed), strict=True):
+        assert torch.equal(got, want.view(2, 3, HIDDEN))
+    for got, want in zip(op(x, None, weight), op(x, torch.zeros_like(x), weight), strict=True):
+        assert torch.equal(got, want)
+    columns = torch.empty(HIDDEN, 6, dtype=x.dtype).t()
+    a, b = x.clone(), residual.clone()
+    op(a, b, weight, norm_out=columns, residual_out=b)
+    assert torch.equal(columns, normed)
+    assert torch.equal(b, summed)
+    op(a, residual, weight, norm_out=a, residual_out=summed)
+    assert torch.equal(a, normed)
+    with pytest.raises(ValueError, match="both"):
+        op(x, residual, weight, norm_out=a)
+
+
+def test_the_engines_own_path(fa: ModuleType) -> None:
+    seen = []
+
+    def mine(x: Any, residual: Any, weight: Any, eps: float, bias: float) -> Any:
+        seen.append((eps, bias))
+        return x + 1, residual + 2
+
+    made = fa.FusedAllReduce(None, HIDDEN, torch.bfloat16, 8, fallback=mine, fallback_allreduce=lambda x: x)
+    with made as op:
+        x, residual, weight = tensors(3)
+        normed, summed = op(x, residual, weight, 1e-5, 1.0)
+        assert torch.equal(normed, x + 1)
+        assert torch.equal(summed, residual + 2)
+        assert torch.equal(op.allreduce(x), x)
+        assert seen == [(1e-5, 1.0)]
+        assert op.path == "fallback"
+        assert not op.can_run(x)
+        assert op.why_not(x) == "there is one rank, so nothing to reduce"
+
+
 def test_whole_graph_without_recompiles(op: Any) -> None:
     from torch._dynamo.testing import CompileCounterWithBackend
 

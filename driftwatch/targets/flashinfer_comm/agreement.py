@@ -8,8 +8,10 @@ comes to the same end, at the decision and at each call after it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from driftwatch.targets.flashinfer_comm.quantised import BLOCKS, PATTERNS
 
 AUTO, REQUIRE, OFF = "auto", "require", "off"
 MODES = (AUTO, REQUIRE, OFF)
@@ -50,6 +52,7 @@ class Terms:
     """How one backend is used: all that a call's path and its arguments depend on, beside the call itself.
 
     `takes` are the parameters of the functions that are called, `patterns` the fusion patterns with their numbers.
+    `quantised` are the kinds of quantised output it has here, `layouts` the numbers of the layouts of their scales.
     `oneshot_tokens` is up to where the oldest releases want one shot; `max_bytes` the largest message to fuse.
     """
 
@@ -61,6 +64,8 @@ class Terms:
     patterns: Mapping[str, int]
     oneshot_tokens: int | None
     max_bytes: int | None
+    quantised: Sequence[str] = ()
+    layouts: Mapping[str, int] = field(default_factory=dict)
 
     def has(self, parameter: str) -> bool:
         """Whether the function that runs the kernels takes a parameter."""
@@ -75,6 +80,15 @@ def why_not(request: Request, terms: Terms, tokens: int, weight_bias: float) -> 
         return f"more than {terms.max_bytes} bytes, beyond which fusing does not pay on this machine"
     if weight_bias and not terms.has("weight_bias"):
         return "this release has no weight_bias"
+    return None
+
+
+def why_not_quantised(terms: Terms, kind: str, layout: str, *, keep_norm: bool) -> str | None:
+    """Why a quantised output cannot come from the kernels, beside what `why_not` says."""
+    if kind not in terms.quantised or PATTERNS[kind][keep_norm] not in terms.patterns:
+        return f"no {kind} output from {terms.backend} of {terms.build} here"
+    if kind in BLOCKS and layout not in terms.layouts:
+        return f"no kernel writes scales in the layout {layout}"
     return None
 
 

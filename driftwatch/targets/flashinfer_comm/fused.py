@@ -7,49 +7,41 @@ are the same on every rank.
 
 from __future__ import annotations
 
-import json
-import logging
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from driftwatch.adapter.runtime import Adapter
-from driftwatch.adapter.signatures import AdapterError
 from driftwatch.targets.flashinfer_comm.agreement import (
     AUTO,
     NORM_PATTERN,
-    OFF,
     PLAIN_PATTERN,
-    REQUIRE,
-    TRTLLM,
-    Decision,
-    Terms,
-    decide,
-    unusable,
     why_not,
+    why_not_quantised,
 )
-from driftwatch.targets.flashinfer_comm.asked import asked, name_of_dtype, place_in
-from driftwatch.targets.flashinfer_comm.backends import PairKernels, Stuck, UnifiedKernels, make_backend, warm_up
-from driftwatch.targets.flashinfer_comm.gates import offers
-from driftwatch.targets.flashinfer_comm.machine import Machine, probe_machine, unreachable
+from driftwatch.targets.flashinfer_comm.asked import asked, name_of_dtype
+from driftwatch.targets.flashinfer_comm.backends import PairKernels, UnifiedKernels
+from driftwatch.targets.flashinfer_comm.deciding import Decided, FusedUnavailable
 from driftwatch.targets.flashinfer_comm.operators import live, operators
+from driftwatch.targets.flashinfer_comm.quantised import (
+    BLOCKS,
+    FP8,
+    GROUP_FP8,
+    NVFP4,
+    PATTERNS,
+    SWIZZLED,
+    Quantized,
+    fault_of,
+    quantize,
+)
 from driftwatch.targets.flashinfer_comm.reference import reference_add_rmsnorm, reference_allreduce
-from driftwatch.targets.flashinfer_comm.vote import Meeting, VoteFailed
 
 if TYPE_CHECKING:
     import torch
 
-logger = logging.getLogger(__name__)
 
-_ALONE = "there is one rank, so nothing to reduce"
-
-
-class FusedUnavailable(AdapterError):
-    """The fused allreduce was required and cannot run; the message says on which rank, and why."""
-
-
-class FusedAllReduce:
+class FusedAllReduce(Decided):
     """Allreduce of the input over a group, plus the residual, RMS-normed: ``op(x, residual, weight)``.
 
     Made by all ranks of the group at the same time. `fused` is "auto" (fused where every rank can), "require" (or every
@@ -61,9 +53,6 @@ class FusedAllReduce:
     seconds, for each wait for the other ranks). Every call must be made by all ranks with the same number of tokens.
     """
 
-    adapter: ClassVar[Adapter]
-    latched: ClassVar[dict[tuple[Any, ...], str]] = {}
-    """What failed, by ranks, backend, build and request, with the reason: it is not tried again."""
     _made: ClassVar[int] = 0
 
     def __init__(  # noqa: PLR0913 - each is a question of its own
@@ -83,8 +72,6 @@ class FusedAllReduce:
         fallback: Callable[..., tuple[torch.Tensor, torch.Tensor]] | None = None,
         fallback_allreduce: Callable[[torch.Tensor], torch.Tensor] | None = None,
     ) -> None:
-        self.group = group
-        self.fallback, self.fallback_allreduce = fallback, fallback_allreduce
         given = {
             "hidden_dim": hidden_dim,
             "dtype": dtype,
@@ -97,20 +84,11 @@ class FusedAllReduce:
             "max_bytes": max_bytes,
             "required_tokens": required_tokens,
         }
-        self.mode, self.request, self.timeout, fault = asked(given, (fallback, fallback_allreduce))
-        self.closed = False
+        self.fallback, self.fallback_allreduce = fallback, fallback_allreduce
         self.calls = {"fused": 0, "reference": 0, "fallback": 0, "empty": 0, "captured": 0}
         self.unfused_because: dict[str, int] = {}
-        self.terms: Terms | None = None
-        self._kernels: UnifiedKernels | PairKernels | None = None
-        self.rank, self.world_size, self.ranks = place_in(group)
-        if self.world_size == 1:
-            if fault:
-                raise ValueError(fault)
-            self.decision = unusable([_ALONE], [self.rank] if self.mode == REQUIRE else [])
-        else:
-            self.decision = self._decide_together(fault)
-        self._conclude()
+        mode, request, seconds, fault = asked(given, (fallback, fallback_allreduce))
+        super().__init__(group, mode, request, seconds, fault)
         FusedAllReduce._made += 1
         self._key = str(FusedAllReduce._made)
         live[self._key] = self
@@ -157,6 +135,36 @@ class FusedAllReduce:
         out: torch.Tensor = self._operators.allreduce(input, use_oneshot, trigger_completion_at_end, self._key)
         return out
 
+    def quantized(  # noqa: PLR0913 - as the constructor
+        self,
+        input: torch.Tensor,  # noqa: A002 - as above
+        residual: torch.Tensor | None,
+        weight: torch.Tensor,
+        eps: float = 1e-6,
+        weight_bias: float = 0.0,
+        *,
+        kind: str,
+        scale: torch.Tensor | None = None,
+        layout: str = SWIZZLED,
+        group_size: int = 128,
+        keep_norm: bool = False,
+        use_oneshot: bool | None = None,
+        trigger_completion_at_end: bool = True,
+    ) -> Quantized:
+        """The normed sum in a quantised form, with the new residual; `keep_norm` returns the normed sum as well.
+
+        `kind` is "fp8" (with `scale`, by which values are divided), "dynamic-fp8" (a scale for each row), "group-fp8"
+        (a power of two for each `group_size`), "nvfp4" (with `scale`, by which scales are multiplied) or "mxfp8".
+        `layout` is that of the scales of the last two: "128x4", "8x4" or "linear".
+        """
+        how = (use_oneshot, trigger_completion_at_end, self._key)
+        asked_for = (scale, kind, layout, group_size, keep_norm)
+        fault = fault_of(kind, layout, group_size, self.request.hidden_dim, scale)
+        if fault:
+            raise ValueError(fault)
+        given = (input, residual, weight, eps, weight_bias)
+        return Quantized(*self._operators.allreduce_rmsnorm_quantized(*given, *asked_for, *how))
+
     def can_run(self, x: torch.Tensor, weight_bias: float = 0.0) -> bool:
         """Whether a call with such an input would be fused; no rank waits for another."""
         return self.why_not(x, weight_bias) is None
@@ -184,44 +192,101 @@ class FusedAllReduce:
         trigger_completion_at_end: bool,
     ) -> None:
         """What the custom op does: the results are written to `norm_out` and `residual_out`."""
-        self._check(x)
-        for what, other in (("residual", residual), ("norm_out", norm_out), ("residual_out", residual_out)):
-            if other is not None and (other.shape != x.shape or other.dtype != x.dtype):
-                raise ValueError(f"{what} must be like input: {_looks(other)} is not {_looks(x)}")
-        if weight.shape != (self.request.hidden_dim,) or weight.dtype != x.dtype:
-            # The kernels read a float32 weight as the input's dtype and return noise; no release checks it.
-            raise ValueError(f"weight must be [{self.request.hidden_dim}] of {x.dtype}, not {_looks(weight)}")
+        self._check(x, weight, residual=residual, norm_out=norm_out, residual_out=residual_out)
         if not x.numel():
             self.calls["empty"] += 1
             return
         kernels = self._route(x, weight_bias, self.fallback)
         if kernels is None:
-            if self.fallback is not None:
-                normed, summed = self.fallback(x, residual, weight, eps, weight_bias)
-            else:
-                total = reference_allreduce(x, self.group, self.world_size)
-                normed, summed = reference_add_rmsnorm(total, residual, weight, eps, weight_bias)
+            normed, summed = self._unfused(x, residual, weight, eps, weight_bias)
             norm_out.copy_(normed)
             residual_out.copy_(summed)
             return
-        before = x.new_zeros(x.shape) if residual is None else residual
         normed, summed = _plain_memory(norm_out), _plain_memory(residual_out)
-        more = {"weight_bias": weight_bias} if weight_bias else {}
-        kernels.launch(
-            self._rows(x),
+        self._launch(
+            kernels,
             NORM_PATTERN,
-            use_oneshot,
-            trigger_completion_at_end,
-            residual_in=self._rows(before),
+            (x, residual, weight, eps, weight_bias),
+            (use_oneshot, trigger_completion_at_end),
             residual_out=self._rows(summed),
             norm_out=self._rows(normed),
-            rms_gamma=weight.contiguous(),
-            rms_eps=eps,
-            **more,
         )
         for out, written in ((norm_out, normed), (residual_out, summed)):
             if written is not out:
                 out.copy_(written)
+
+    def run_quantized(
+        self,
+        given: tuple[torch.Tensor, torch.Tensor | None, torch.Tensor, float, float],
+        asked_for: tuple[torch.Tensor | None, str, str, int, bool],
+        out: tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor],
+        use_oneshot: bool | None,
+        trigger_completion_at_end: bool,
+    ) -> None:
+        """What the custom op of the quantised output does: the results are written to `out`, which is new."""
+        x, residual, weight, _, weight_bias = given
+        scale, kind, layout, group_size, keep_norm = asked_for
+        quant, scales, norm, summed = out
+        self._check(x, weight, residual=residual)
+        if not x.numel():
+            self.calls["empty"] += 1
+            return
+        why = None
+        if self.terms is not None:
+            why = why_not_quantised(self.terms, kind, layout, keep_norm=keep_norm)
+        kernels = self._route(x, weight_bias, self.fallback, why)
+        if kernels is None:
+            normed, total = self._unfused(*given)
+            made = quantize(self._rows(normed), kind, scale, layout, group_size)
+            quant.copy_(made[0].view(quant.shape))
+            scales.copy_(made[1])
+            summed.copy_(total)
+            if keep_norm:
+                norm.copy_(normed)
+            return
+        more: dict[str, Any] = {"quant_out": quant.view(-1, quant.shape[-1])}
+        if kind != FP8:
+            more["scale_out"] = _as_e4m3(scales) if kind == NVFP4 else scales
+        if kind in BLOCKS:
+            more["layout_code"] = kernels.terms.layouts[layout]
+        if kind == GROUP_FP8:
+            more["block_quant_group_size"] = group_size
+        if scale is not None:
+            more["scale_factor"] = scale
+        if keep_norm:
+            more["norm_out"] = self._rows(norm)
+        how = (use_oneshot, trigger_completion_at_end)
+        self._launch(kernels, PATTERNS[kind][keep_norm], given, how, residual_out=self._rows(summed), **more)
+
+    def _unfused(
+        self, x: torch.Tensor, residual: torch.Tensor | None, weight: torch.Tensor, eps: float, weight_bias: float
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        if self.fallback is not None:
+            return self.fallback(x, residual, weight, eps, weight_bias)
+        total = reference_allreduce(x, self.group, self.world_size)
+        return reference_add_rmsnorm(total, residual, weight, eps, weight_bias)
+
+    def _launch(
+        self,
+        kernels: UnifiedKernels | PairKernels,
+        pattern: str,
+        given: tuple[torch.Tensor, torch.Tensor | None, torch.Tensor, float, float],
+        how: tuple[bool | None, bool],
+        **outputs: Any,
+    ) -> None:
+        x, residual, weight, eps, weight_bias = given
+        before = x.new_zeros(x.shape) if residual is None else residual
+        if weight_bias:
+            outputs["weight_bias"] = weight_bias
+        kernels.launch(
+            self._rows(x),
+            pattern,
+            *how,
+            residual_in=self._rows(before),
+            rms_gamma=weight.contiguous(),
+            rms_eps=eps,
+            **outputs,
+        )
 
     def run_plain(self, x: torch.Tensor, use_oneshot: bool | None, trigger_completion_at_end: bool) -> torch.Tensor:
         """What the custom op of the plain allreduce does."""
@@ -247,20 +312,26 @@ class FusedAllReduce:
             return f"input must be [tokens, {request.hidden_dim}] of {request.dtype}, not {_looks(x)}"
         return None
 
-    def _check(self, x: torch.Tensor) -> None:
+    def _check(self, x: torch.Tensor, weight: torch.Tensor | None = None, **others: torch.Tensor | None) -> None:
         if self.closed:
             raise RuntimeError("this FusedAllReduce is closed")
         misfit = self._misfit(x)
         if misfit:
             raise ValueError(misfit)
+        for what, other in others.items():
+            if other is not None and (other.shape != x.shape or other.dtype != x.dtype):
+                raise ValueError(f"{what} must be like input: {_looks(other)} is not {_looks(x)}")
+        if weight is not None and (weight.shape != (self.request.hidden_dim,) or weight.dtype != x.dtype):
+            # The kernels read a float32 weight as the input's dtype and return noise; no release checks it.
+            raise ValueError(f"weight must be [{self.request.hidden_dim}] of {x.dtype}, not {_looks(weight)}")
 
     def _route(
-        self, x: torch.Tensor, weight_bias: float, fallback: Callable[..., Any] | None
+        self, x: torch.Tensor, weight_bias: float, fallback: Callable[..., Any] | None, why: str | None = None
     ) -> UnifiedKernels | PairKernels | None:
         """The kernels this call goes to, by rules that are the same on every rank; None for the other path."""
         if self._kernels is not None and self.terms is not None:
             tokens = x.numel() // self.request.hidden_dim
-            why = why_not(self.request, self.terms, tokens, weight_bias)
+            why = why or why_not(self.request, self.terms, tokens, weight_bias)
             if why is None:
                 self.calls["fused"] += 1
                 self._count_capture()
@@ -278,135 +349,6 @@ class FusedAllReduce:
 
         if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
             self.calls["captured"] += 1
-
-    # -- deciding ----------------------------------------------------------------------
-
-    def _decide_together(self, fault: str | None) -> Decision:
-        meeting = Meeting(self.group, self.timeout)
-        try:
-            decision = self._hold(meeting, fault)
-        except BaseException as error:  # also one that ends the process: the others must hear that this rank is gone
-            if not isinstance(error, VoteFailed):
-                meeting.leave(type(error).__name__)
-            self._release()
-            raise
-        meeting.end()
-        return decision
-
-    def _hold(self, meeting: Meeting, fault: str | None) -> Decision:
-        """Look, vote, and make what was voted for: the first backend of which every rank could."""
-        against = "fused is off" if self.mode == OFF else None
-        machine, offered = Machine(cuda=False), {}
-        if against is None and fault is None:
-            try:
-                machine = probe_machine()
-                offered = offers(self.adapter, self.request, machine, self.rank, self.world_size, _world_size())
-            except Exception as error:  # whatever it is, the other ranks must hear of it
-                against = f"looking at what is here raised {type(error).__name__}: {error}"
-        for backend, offer in offered.items():
-            offer["objection"] = offer["objection"] or self.latched.get(self._latch(backend))
-        ballots = meeting.vote(
-            {
-                "mode": self.mode,
-                "fault": fault,
-                "objection": against,
-                "request": asdict(self.request),
-                "backends": offered,
-                "node": machine.node,
-                "device": machine.device,
-                "gpu": machine.gpu,
-                "clique": machine.clique,
-            }
-        )
-        decision = decide(ballots, self.ranks)
-        failed: list[str] = []
-        backends = list(decision.backends)
-        if TRTLLM in backends:
-            failed = self._ask_peers(meeting, machine, ballots)
-            if failed:
-                backends.remove(TRTLLM)
-        for backend in backends:
-            terms = Terms(**ballots[self.rank]["backends"][backend]["terms"])
-            failures = self._make_together(meeting, terms, machine, decision.gpus_per_node)
-            if not failures:
-                self.terms = terms
-                return replace(decision, backends=(backend,), passed_over=(*decision.passed_over, *failed))
-            failed += failures
-        if not decision.fused:
-            return decision
-        return unusable(failed, [self.ranks[i] for i, b in enumerate(ballots) if b["mode"] == REQUIRE])
-
-    def _ask_peers(self, meeting: Meeting, machine: Machine, ballots: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Whether each rank's device reaches those of the others, which are known only now."""
-        missing = unreachable(machine, [ballot["gpu"] for ballot in ballots])
-        said = meeting.vote({"objection": missing and f"the device cannot reach the memory of {missing}"})
-        return [f"rank {self.ranks[i]}: {b['objection']}" for i, b in enumerate(said) if b["objection"]]
-
-    def _make_together(self, meeting: Meeting, terms: Terms, machine: Machine, gpus_per_node: int | None) -> list[str]:
-        """Make the workspace, launch once, and vote on both; if any rank fails none keeps it, and it says why."""
-        meeting.attempt()
-
-        def make() -> None:
-            self._kernels = make_backend(self.adapter, terms, self.request, self.group, meeting, gpus_per_node)
-
-        def launch() -> None:
-            assert self._kernels is not None
-            warm_up(self._kernels, self.request, machine, self.world_size, self.timeout)
-
-        failed = self._step(meeting, "making the workspace", make)
-        if not failed:
-            failed = self._step(meeting, "the first launch", launch)
-        if failed:
-            self._release()
-            self.latched[self._latch(terms.backend)] = f"this could not be made before: {failed[0]}"
-        return failed
-
-    def _step(self, meeting: Meeting, what: str, do: Callable[[], None]) -> list[str]:
-        """Do something that every rank does, and hear from all how it went."""
-        failure, own, stuck = None, True, False
-        try:
-            do()
-        except Exception as error:  # whatever it is, the other ranks must hear of it
-            failure, own = f"{what} raised {type(error).__name__}: {error}", not _is_of_another(error)
-            stuck = isinstance(error, Stuck)
-            meeting.give_up()
-        ballots = meeting.vote({"objection": failure, "own": own, "stuck": stuck})
-        failed = [(not b["own"], self.ranks[i], b["objection"]) for i, b in enumerate(ballots) if b["objection"]]
-        said = [f"rank {rank}: {text}" for _, rank, text in sorted(failed)]  # who failed before who waited for it
-        if any(ballot["stuck"] for ballot in ballots):
-            self._kernels = None  # freeing memory that a kernel still writes to would make it worse
-            raise FusedUnavailable(f"a kernel does not end, and its device is of no use any more: {'; '.join(said)}")
-        return said
-
-    def _latch(self, backend: str) -> tuple[Any, ...]:
-        """All that decides whether making a workspace can work."""
-        request = json.dumps(asdict(self.request), sort_keys=True)
-        return (self.ranks, backend, self.adapter.installed.described, request)
-
-    @classmethod
-    def forget_failures(cls) -> None:
-        """Try again what failed before: for a process that has freed memory, say. Every rank should do it."""
-        cls.latched.clear()
-
-    def _conclude(self) -> None:
-        """Say what was decided, once for the group, and raise what every rank is to raise."""
-        decision = self.decision
-        first = self.rank == 0
-        if decision.error or decision.unmet:
-            self.closed = True
-            if first:
-                logger.warning("%s", decision.error or decision.unmet)
-            if decision.error:
-                raise ValueError(decision.error)
-            raise FusedUnavailable(str(decision.unmet))
-        level = logging.INFO if decision.fused or self.mode == OFF or self.world_size == 1 else logging.WARNING
-        logger.log(
-            level if first else logging.DEBUG,
-            "allreduce of %d ranks takes the %s path: %s",
-            self.world_size,
-            f"fused ({decision.backends[0]})" if decision.fused else "reference",
-            "; ".join(decision.objections or decision.passed_over) or decision.reason,
-        )
 
     # -- ending ------------------------------------------------------------------------
 
@@ -428,14 +370,6 @@ class FusedAllReduce:
             warnings.warn(
                 "a FusedAllReduce with a workspace was dropped without close()", ResourceWarning, stacklevel=2
             )
-
-    def _release(self) -> None:
-        kernels, self._kernels = self._kernels, None
-        if kernels is not None:
-            try:
-                kernels.destroy()
-            except Exception:  # the group may be gone; what is left is freed with the process
-                logger.exception("freeing the workspace failed")
 
     @property
     def path(self) -> str:
@@ -469,22 +403,16 @@ def install(adapter: Adapter) -> None:
     ]
 
 
-def _world_size() -> int:
-    import torch.distributed as dist
+def _as_e4m3(scales: torch.Tensor) -> torch.Tensor:
+    """The same bytes, in the dtype in which the build wants scales of NVFP4."""
+    import torch
 
-    return int(dist.get_world_size())
+    return scales.view(torch.float8_e4m3fn)
 
 
 def _plain_memory(out: torch.Tensor) -> torch.Tensor:
     """The tensor, or one like it in plain order where a kernel cannot write to it directly."""
     return out if out.is_contiguous() else out.new_empty(out.shape)
-
-
-def _is_of_another(error: BaseException | None) -> bool:
-    """Whether a failure, or what it came from, is that another rank gave up or was not heard."""
-    while error is not None and not isinstance(error, VoteFailed):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def _looks(x: torch.Tensor) -> str:

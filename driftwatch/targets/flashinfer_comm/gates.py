@@ -26,6 +26,7 @@ from driftwatch.targets.flashinfer_comm.agreement import (
     listed,
 )
 from driftwatch.targets.flashinfer_comm.machine import Machine
+from driftwatch.targets.flashinfer_comm.quantised import LINEAR, SWIZZLED
 
 CREATE = "create_allreduce_fusion_workspace"
 PAIR_CREATE = "trtllm_create_ipc_workspace_for_all_reduce_fusion"
@@ -112,7 +113,31 @@ def make_terms(
         patterns={name: int(getattr(patterns, name)) for name in sorted(vars(patterns)) if name.startswith("k")},
         oneshot_tokens=row["tokens"] if row and interface.kind == PAIR else None,
         max_bytes=request.max_bytes or limit,
+        quantised=_quantised(adapter, request, machine, backend),
+        layouts=_layouts(adapter),
     )
+
+
+def _quantised(adapter: Adapter, request: Request, machine: Machine, backend: str) -> list[str]:
+    """The kinds of quantised output that a backend of this build has on this machine for this dtype."""
+    release, major = adapter.installed.release, (machine.capability or (0, 0))[0]
+    rows = [r for r in adapter.target["quantised"] if release in r["releases"] and r["backend"] == backend]
+    fits = [r for r in rows if major >= r["least_major"] and request.dtype in r["dtypes"]]
+    return sorted(row["kind"] for row in fits)
+
+
+def _layouts(adapter: Adapter) -> dict[str, int]:
+    """The numbers of the layouts that kernels write. 1 was LINEAR up to 0.2.13, and is the layout of 8x4 since."""
+    numbers: Any = adapter.attribute(
+        "QuantizationSFLayout" if adapter.available("QuantizationSFLayout") else "FP4QuantizationSFLayout"
+    )
+    names = {SWIZZLED: ("SWIZZLED_128x4", "SWIZZLED"), LINEAR: ("LINEAR",)}
+    return {
+        layout: int(getattr(numbers, name))
+        for layout, tried in names.items()
+        for name in tried
+        if hasattr(numbers, name)
+    }
 
 
 def objection(

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from driftwatch.adapter.signatures import AdapterError
+from driftwatch.targets.flashinfer_comm.quantised import empty_outputs
 
 if TYPE_CHECKING:
     import torch
@@ -20,6 +21,7 @@ live: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 """What can be run, by key; an object that was dropped or closed is not in it."""
 _registered: list[Any] = []
 _HOW = "bool? use_oneshot, bool trigger_completion_at_end, str key"
+_QUANTIZED = "Tensor? scale, str kind, str layout, int group_size, bool keep_norm"
 _NORM = "Tensor input, Tensor? residual, Tensor weight, float eps, float weight_bias"
 
 
@@ -46,6 +48,15 @@ def run_norm_into(
     _find(how[-1]).run_norm(x, residual, weight, eps, weight_bias, norm_out, residual_out, *how[:-1])
 
 
+def run_quantized(x: torch.Tensor, *given: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    residual, weight, eps, weight_bias, scale, kind, layout, group_size, keep_norm, *how = given
+    check_devices(x, residual, weight, scale)
+    out = empty_outputs(x, kind, layout, group_size, keep_norm=keep_norm)
+    asked_for = (scale, kind, layout, group_size, keep_norm)
+    _find(how[-1]).run_quantized((x, residual, weight, eps, weight_bias), asked_for, out, *how[:-1])
+    return out
+
+
 def run_plain(x: torch.Tensor, *how: Any) -> torch.Tensor:
     out: torch.Tensor = _find(how[-1]).run_plain(x, *how[:-1])
     return out
@@ -62,6 +73,12 @@ def _fake_norm_into(x: torch.Tensor, *others: Any) -> None:
     return None
 
 
+def _fake_quantized(x: torch.Tensor, *given: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    residual, weight, _, _, scale, kind, layout, group_size, keep_norm, *_ = given
+    check_devices(x, residual, weight, scale)
+    return empty_outputs(x, kind, layout, group_size, keep_norm=keep_norm)
+
+
 def _fake_plain(x: torch.Tensor, *how: Any) -> torch.Tensor:
     return x.new_empty(x.shape)
 
@@ -73,6 +90,10 @@ def _ops() -> dict[str, tuple[Callable[..., Any], Callable[..., Any]]]:
         f"allreduce_rmsnorm_into({_NORM}, Tensor(a!) norm_out, Tensor(b!) residual_out, {_HOW}) -> ()": (
             run_norm_into,
             _fake_norm_into,
+        ),
+        f"allreduce_rmsnorm_quantized({_NORM}, {_QUANTIZED}, {_HOW}) -> (Tensor, Tensor, Tensor, Tensor)": (
+            run_quantized,
+            _fake_quantized,
         ),
         f"allreduce(Tensor input, {_HOW}) -> Tensor": (run_plain, _fake_plain),
     }
