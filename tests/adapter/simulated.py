@@ -202,17 +202,19 @@ class Build:
         if a["pattern"] == NUMBERS["kAllReduce"]:
             a["output"].copy_(summed)
             return a["output"]
+        self._norm_and_more({**a, "norm": x.new_empty(x.shape), "number": a["pattern"]}, summed)
+        return a["norm_out"]
+
+    def _norm_and_more(self, a: dict[str, Any], summed: Any) -> None:
         bias = a.get("weight_bias") or 0.0
-        norm_out = x.new_empty(x.shape)
-        _norm(summed, a["residual_in"], a["rms_gamma"], a["rms_eps"], bias, norm_out, a["residual_out"])
-        name = next(name for name, number in NUMBERS.items() if number == a["pattern"])
+        _norm(summed, a["residual_in"], a["rms_gamma"], a["rms_eps"], bias, a["norm"], a["residual_out"])
+        name = next(name for name, number in NUMBERS.items() if number == a["number"])
         if a["norm_out"] is not None:
-            a["norm_out"].copy_(norm_out)
+            a["norm_out"].copy_(a["norm"])
         if name != "kARResidualRMSNorm":
             assert hasattr(self.patterns, name), f"{self.release} has no {name}"
             assert (a["norm_out"] is not None) == ("NormOut" in name)
-            self._quantise(a, name, norm_out)
-        return a["norm_out"]
+            self._quantise(a, name, a["norm"])
 
     def _quantise(self, a: dict[str, Any], name: str, norm: Any) -> None:
         """Write what the pattern writes to where it was told to, and to nowhere else."""
@@ -246,7 +248,7 @@ class Build:
         if a["pattern_code"] == NUMBERS["kAllReduce"]:
             a["allreduce_out"].copy_(summed)
         else:
-            _norm(summed, a["residual_in"], a["rms_gamma"], a["rms_eps"], 0.0, a["norm_out"], a["residual_out"])
+            self._norm_and_more({**a, "norm": x.new_empty(x.shape), "number": a["pattern_code"]}, summed)
 
 
 def _sum(x: Any, group: Any) -> Any:
