@@ -9,6 +9,7 @@ import libcst as cst
 from driftwatch.flow import pure
 from driftwatch.flow.annotations import by_annotation
 from driftwatch.flow.code import ClassCode
+from driftwatch.flow.enums import Member
 from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.library import CONSTRUCTOR, class_member, instance_member, use_name
 from driftwatch.flow.run import Run, as_alternatives, escape
@@ -28,6 +29,7 @@ from driftwatch.flow.values import (
     External,
     Function,
     Instance,
+    Lazy,
     LibInstance,
     LibMethod,
     LibModule,
@@ -127,7 +129,7 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
     if isinstance(atom, (External, Raised)):
         return [(where, _of_external(atom, name) if isinstance(atom, External) else _of_exception(atom, name))]
     if isinstance(atom, Const):
-        return _of_constant(run, atom, name, where)
+        return _of_constant(run, atom, name, where, node)
     if isinstance(atom, (DictRef, ListRef, ParameterMap, Replacing)):
         return [(where, MethodOf(atom, name))]
     if isinstance(atom, SignatureOf):
@@ -136,13 +138,21 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         return [(where, _of_argspec(atom.parameters, name))]
     if isinstance(atom, ParameterInfo):
         return [(where, _of_parameter(atom, name))]
-    if isinstance(atom, Unknown):
+    return _of_unknown(run, atom, name, where, node)
+
+
+def _of_unknown(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    """An attribute of what was not looked at, or is not known, where there is a way to know more of it."""
+    known: Value | None = None
+    if isinstance(atom, Lazy):
+        known = run.world.modules.enumeration(atom)
+    elif isinstance(atom, Unknown):
         run.asks(atom.parameter)
         run.frame.fills |= name in CHANGING_METHODS
         known = None if atom.derived else by_annotation(run, atom.parameter)
-        if known is not None:
-            return list(attribute_of(run, known.within(where), name, node).alternatives)
-    return [(where, UNKNOWN)]
+    if known is None:
+        return [(where, UNKNOWN)]
+    return list(attribute_of(run, known.within(where), name, node).alternatives)
 
 
 def _of_test(name: str, where: ReleaseSet) -> Value | None:
@@ -154,9 +164,11 @@ def _bound(where: ReleaseSet, value: Value | None) -> list[Alternative]:
     return [(where, UNKNOWN)] if value is None else list(value.within(where).alternatives)
 
 
-def _of_constant(run: Run, atom: Const, name: str, where: ReleaseSet) -> list[Alternative]:
+def _of_constant(run: Run, atom: Const, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
     if pure.has_method(atom, name):
         return [(where, MethodOf(atom, name))]
+    if isinstance(atom.value, Member) and name not in ("name", "value"):
+        return _bound(where, instance_attribute(run, atom.value.cls, name, where, node, atom))
     try:
         return [(where, pure.attribute(atom, name))]
     except pure.NotPureError:

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import libcst as cst
 
-from driftwatch.flow.arguments import unknown_call
+from driftwatch.flow.arguments import (
+    argument,
+    unknown_call,
+)
 from driftwatch.flow.attributes import inheriting, instance_attribute, lineage
 from driftwatch.flow.code import ClassCode, FunctionCode
+from driftwatch.flow.enums import (
+    FLAGS,
+    Member,
+    by_value,
+    kind_of,
+    members_of,
+)
 from driftwatch.flow.functions import call_function
 from driftwatch.flow.records import fill, is_record
 from driftwatch.flow.run import Frame, Run, as_alternatives
@@ -14,7 +24,22 @@ from driftwatch.flow.shared import share_constants
 from driftwatch.flow.skips import mark_of_body, mark_skipped
 from driftwatch.flow.state import Arguments, State
 from driftwatch.flow.uses import Construction, Location, MethodDefinition, SubclassUse
-from driftwatch.flow.values import Class, External, Function, Instance, Lazy, LibObject, Value, join, touches_library
+from driftwatch.flow.values import (
+    UNKNOWN,
+    Alternative,
+    Class,
+    Const,
+    External,
+    Function,
+    Instance,
+    Lazy,
+    LibObject,
+    Value,
+    join,
+    touches_library,
+    unknown,
+    value_of,
+)
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
@@ -26,8 +51,8 @@ def define_class(run: Run, node: cst.ClassDef) -> Value:
     for _, base in (alternative for value in code.base_values for alternative in value.alternatives):
         if isinstance(base, Class) and code not in base.code.subclasses:
             base.code.subclasses.append(code)
-    for argument in node.keywords:
-        run.eval(argument.value)
+    for keyword in node.keywords:
+        run.eval(keyword.value)
     marks = [run.eval(decorator.decorator, callee=True) for decorator in node.decorators]
     _class_body(run, code, node)
     _subclass_uses(run, code, node)
@@ -88,6 +113,9 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
                 code.methods[name] = own[-1][1]
         elif "." not in name:
             code.constants[name] = value
+    kind = kind_of(lineage(code)[1])
+    if kind is not None:
+        code.constants.update(members_of(code, kind, code.constants))
     mark_of_body(run, code, code.constants)
     if outer_frame.function is None and outer_frame.owner is None:
         share_constants(run.world, code)
@@ -174,6 +202,9 @@ def _method_definition(function: FunctionCode) -> MethodDefinition:
 def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNode) -> Value:
     """Construct an instance of a class of the code base."""
     reach = run.state.reach
+    kind = kind_of(lineage(code)[1])
+    if kind is not None:
+        return _member(run, code, kind, arguments)
     instance = Value(((reach, Instance(code)),))
     order, _ = lineage(code)
     if run.frame.records:
@@ -197,3 +228,22 @@ def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNo
     else:
         unknown_call(run, arguments, node, reads_only=True)
     return instance.within(run.state.reach)
+
+
+def _member(run: Run, code: ClassCode, kind: str, arguments: Arguments) -> Value:
+    """A member of an enumeration is asked for by its value; where there is none, that is a ValueError."""
+    wanted = argument(arguments, 0)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(wanted, run.state.reach) if wanted is not None else ():
+        if not isinstance(atom, Const):
+            run.asks_constant(atom)
+            found.extend(run.combine(where, Value(((where, atom),))).alternatives)
+        elif isinstance(atom.value, Member):
+            found.append((where, atom))
+        elif kind in FLAGS:
+            found.append((where, Const(Member(code, kind, None, atom.value))))
+        else:
+            members = [(w & where, a) for w, a in by_value(code.constants.values(), atom.value)]
+            found.extend(members)
+            found.append((where - value_of(members).defined(), UNKNOWN))
+    return value_of(found) if found else unknown(run.state.reach)

@@ -9,6 +9,7 @@ import libcst as cst
 
 from driftwatch.flow import pure
 from driftwatch.flow.conditions import truth_of
+from driftwatch.flow.enums import by_name
 from driftwatch.flow.handed import fills
 from driftwatch.flow.library import lookup, module_member
 from driftwatch.flow.records import field_at
@@ -25,6 +26,7 @@ from driftwatch.flow.values import (
     UNKNOWN,
     Alternative,
     Atom,
+    Class,
     Const,
     DictRef,
     External,
@@ -251,7 +253,7 @@ def subscript_of(run: Run, node: cst.Subscript, owner: Value) -> Value:
         return _slice(run, owner, piece, node)
     if not isinstance(piece, cst.Index):
         return unknown(run.state.reach)
-    index = run.eval(piece.value)
+    index, owner = run.eval(piece.value), run.world.modules.looked_at(owner)
     found: list[Alternative] = []
     guards = depends_on_release(owner) | depends_on_release(index)
     for where, atom in as_alternatives(owner, run.state.reach):
@@ -309,16 +311,14 @@ def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alterna
         run.asks(getattr(key, "parameter", None))
         return any_element(content, where)
     if isinstance(owner, ParameterMap) and isinstance(key, Const):
-        for parameter in owner.parameters:
-            if parameter.name == key.value:
-                return [(where, parameter)]
-        if run.is_caught("KeyError"):
-            run.throw("KeyError", where)
-        return []
+        found: list[Alternative] = [(where, each) for each in owner.parameters if each.name == key.value]
+        return found or _nothing_there(run, "KeyError", where)
     if isinstance(owner, NamesOf) and isinstance(key, Const) and isinstance(key.value, str):
-        found = lookup(run, owner.owner, key.value, where)
-        if found is not None and isinstance(owner.owner, LibModule):
-            return module_member(run, owner.owner.module, key.value, found.present)
+        has = lookup(run, owner.owner, key.value, where)
+        if has is not None and isinstance(owner.owner, LibModule):
+            return module_member(run, owner.owner.module, key.value, has.present)
+    if isinstance(owner, Class) and isinstance(key, Const):
+        return as_alternatives(by_name(owner.code, key.value, where), where)
     if isinstance(owner, Instance) and isinstance(key, Const) and type(key.value) is int:
         return as_alternatives(field_at(run, owner, key.value, where), where)
     if isinstance(owner, Const) and isinstance(key, Const) and isinstance(key.value, (int, str)):
@@ -336,6 +336,12 @@ def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alterna
     if isinstance(owner, Unknown):
         run.asks(owner.parameter)
     return [(where, UNKNOWN)]
+
+
+def _nothing_there(run: Run, exception: str, where: ReleaseSet) -> list[Alternative]:
+    if run.is_caught(exception):
+        run.throw(exception, where)
+    return []
 
 
 def _item_of_dict(run: Run, keys: DictContent, key: Atom, where: ReleaseSet) -> list[Alternative]:

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import libcst as cst
 
+from driftwatch.flow import pure
 from driftwatch.flow.attributes import read_attribute
 from driftwatch.flow.calls import evaluate_call
 from driftwatch.flow.children import children
@@ -28,6 +29,7 @@ from driftwatch.flow.values import (
     NOTHING,
     TRUE,
     UNKNOWN,
+    Alternative,
     Atom,
     Class,
     Const,
@@ -216,12 +218,15 @@ def _unary(run: Run, node: cst.UnaryOperation) -> Value:
     if isinstance(node.operator, cst.Not):
         return _test(run, node)
     value = evaluate(run, node.expression)
-    if isinstance(node.operator, cst.Minus):
-        return value_of(
-            (w, Const(-a.value) if isinstance(a, Const) and type(a.value) in (int, float) else UNKNOWN)  # type: ignore[operator]
-            for w, a in as_alternatives(value, run.state.reach)
-        )
-    return run.combine(run.state.reach, value)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        try:
+            if not isinstance(atom, Const):
+                raise pure.NotPureError
+            found.append((where, pure.unary(type(node.operator).__name__, atom)))
+        except pure.NotPureError:
+            found.extend(run.combine(where, value).alternatives)
+    return value_of(found)
 
 
 def _test(run: Run, node: cst.BaseExpression) -> Value:

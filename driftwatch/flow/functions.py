@@ -24,6 +24,7 @@ from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
     Atom,
     Class,
+    Const,
     DictRef,
     External,
     Function,
@@ -308,7 +309,7 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         return True
     if summary.uses_library and not run.frame.muted and _is_hidden(run) and not _is_for_later(run, function, node):
         return True
-    if summary.forwards and arguments:
+    if isinstance(callee.bound, Const) or (summary.forwards and arguments):
         return True
     if summary.fills and holds_mutable(run, arguments):
         return True

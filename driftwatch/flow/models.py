@@ -18,6 +18,7 @@ from driftwatch.flow.conditions import truth_of
 from driftwatch.flow.constants import as_constant, constants_of, text_of
 from driftwatch.flow.container_models import CONTAINERS
 from driftwatch.flow.containers import elements_of, quantify
+from driftwatch.flow.enums import AUTO
 from driftwatch.flow.escape import NOT_SORTED_OUT, lose
 from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.handed import only_reads
@@ -246,6 +247,10 @@ def _text(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return text_of(run, value)
 
 
+def _auto(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return Value(((run.state.reach, AUTO),))
+
+
 def _cast(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 1)
     return unknown(run.state.reach) if value is None else value
@@ -293,6 +298,7 @@ MODELS: dict[str, Model] = {
     "unittest.TestCase.skipTest": _ends_test("unittest.SkipTest"),
     "unittest.TestCase.fail": _ends_test("AssertionError"),
     "functools.partial": _partial,
+    "enum.auto": _auto,
     "typing.cast": _cast,
     "logging.getLogger": _logger,
 }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.coverage import Coverage
 from driftwatch.flow.dependencies import COMPLETES
+from driftwatch.flow.enums import is_enumeration
 from driftwatch.flow.files import Files
 from driftwatch.flow.handed import changes_given
 from driftwatch.flow.interpreter import new_run
@@ -55,6 +56,7 @@ class Modules:
         self._asked: set[tuple[ModuleCode, str]] = set()
         self._selections: dict[ModuleCode, Selection] = {}
         self._worth: dict[tuple[ModuleCode, str, bool], bool] = {}
+        self._enumerations: dict[Lazy, bool] = {}
         self._changes: dict[Lazy, bool | None] = {}
         self._nothing: dict[ModuleCode, Selection] = {}
         """What is selected of a module for as long as it does not matter."""
@@ -178,6 +180,8 @@ class Modules:
         return known
 
     def _is_worth_following(self, atom: Lazy) -> bool:
+        if self.enumeration(atom) is not None:
+            return True
         if not any(self.files.holds(atom.code, word) for word in (self._top, "kwargs", "return {", "return dict(")):
             return False
         knows = self.files.holds(atom.code, self._top)
@@ -215,6 +219,22 @@ class Modules:
         if piece is None:
             return None
         return Definition("\n".join(module.lines[piece.first - 1 : piece.last]), piece.is_class)
+
+    def enumeration(self, atom: Lazy) -> Value | None:
+        """An enumeration that was passed over: what a mode is among its members, the library may decide."""
+        if atom not in self._enumerations:
+            self._enumerations[atom] = any(map(is_enumeration, self.files.definitions(atom.code, atom.name)))
+        return self.look_at(atom) if self._enumerations[atom] else None
+
+    def looked_at(self, value: Value) -> Value:
+        """The value, with enumerations that were passed over looked at."""
+        if not value.where(lambda atom: isinstance(atom, Lazy)):
+            return value
+        found = Value()
+        for where, atom in value.alternatives:
+            known = self.enumeration(atom) if isinstance(atom, Lazy) else None
+            found = join(found, Value(((where, atom),)) if known is None else known.within(where))
+        return found
 
     def look_at(self, atom: Lazy) -> Value | None:
         """Look at a definition that had not been looked at."""

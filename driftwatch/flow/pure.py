@@ -14,6 +14,7 @@ from typing import Any
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version, parse
 
+from driftwatch.flow.enums import Member
 from driftwatch.flow.values import Const
 
 MAX_SIZE = 4096
@@ -142,6 +143,7 @@ ATTRIBUTES: dict[type, frozenset[str]] = {
             "dev",
         }
     ),
+    Member: frozenset({"name", "value"}),
 }
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
@@ -153,6 +155,7 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "Modulo": operator.mod,
     "BitOr": operator.or_,
     "BitAnd": operator.and_,
+    "BitXor": operator.xor,
     "LeftShift": operator.lshift,
 }
 
@@ -200,7 +203,19 @@ def attribute(owner: Const, name: str) -> Const:
     """Read a plain attribute of a constant."""
     if not any(isinstance(owner.value, kind) and name in names for kind, names in ATTRIBUTES.items()):
         raise NotPureError
+    if isinstance(owner.value, Member) and not owner.value.known and name == "value":
+        raise NotPureError
     return _do(lambda: getattr(owner.value, name))
+
+
+UNARY: dict[str, Callable[[Any], Any]] = {"Minus": operator.neg, "Plus": operator.pos, "BitInvert": operator.invert}
+
+
+def unary(operation: str, operand: Const) -> Const:
+    function = UNARY.get(operation)
+    if function is None or not isinstance(operand.value, (int, float, Member)):
+        raise NotPureError
+    return _do(function, operand.value)
 
 
 def binary(operation: str, left: Const, right: Const) -> Const:
@@ -270,6 +285,6 @@ def _do(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Const
 
 
 def _plain(value: object) -> bool:
-    if value is None or isinstance(value, (bool, int, float, str, bytes, Version, SpecifierSet)):
+    if value is None or isinstance(value, (bool, int, float, str, bytes, Version, SpecifierSet, Member)):
         return True
     return isinstance(value, (tuple, frozenset)) and all(_plain(item) for item in value)

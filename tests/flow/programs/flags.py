@@ -93,4 +93,183 @@ FLAGS = (
         """,
         runs=False,
     ),
+    marked(
+        "modes_that_are_members_of_an_enumeration",
+        """
+        import enum
+        from enum import Enum, auto
+
+        import lib.comm as comm
+        from modes import CAPS, MODE, NAMED, Cap, Level, Mode, Named
+
+
+        class Own(Enum):
+            NEW = auto()
+            OLD = auto()
+
+
+        OWN = Own.NEW if hasattr(comm, "gather") else Own.OLD
+
+
+        class Layer:
+            def __init__(self):
+                self.mode = Own.OLD
+                if hasattr(comm, "gather"):
+                    self.mode = Own.NEW
+
+            def forward(self, x):
+                if self.mode is Own.NEW:
+                    return comm.gather(x, axis=0)
+                return x
+
+
+        def level():
+            if hasattr(comm, "extra"):
+                return Level.HIGH
+            return Level.LOW if hasattr(comm, "gather") else Level.NONE
+
+
+        def run(x):
+            if MODE is Mode.NEW:
+                comm.gather(x, axis=0)
+            if MODE == Mode.OLD:
+                comm.legacy(x)
+            if MODE != Mode.OLD:
+                comm.gather(x, axis=0)
+            if MODE.value == "new":
+                comm.gather(x, axis=0)
+            if MODE.name == "NEW":
+                comm.gather(x, axis=0)
+            if MODE in (Mode.NEW, Mode.NEWER):
+                comm.gather(x, axis=0)
+            if OWN is Own.NEW:
+                comm.gather(x, axis=0)
+            if NAMED == "new" or NAMED is Named.NEWER:
+                comm.gather(x, axis=0)
+
+
+        def run_flags(x):
+            if CAPS & Cap.GATHER:
+                comm.gather(x, axis=0)
+            if Cap.GATHER in CAPS:
+                comm.gather(x, axis=0)
+            if CAPS & (Cap.GATHER | Cap.OUT) == Cap.GATHER | Cap.OUT:
+                comm.gather(x, axis=0, out=x)
+            if CAPS & ~Cap.GATHER:
+                comm.gather(x, axis=0)
+            if CAPS:
+                comm.gather(x, axis=0)
+            if not CAPS & Cap.GATHER:
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        def run_level(x):
+            if level() >= Level.LOW:
+                comm.gather(x, axis=0)
+            if level() > Level.LOW:
+                comm.extra.deep(x, x)
+
+
+        def run_matched(x):
+            match MODE:
+                case Mode.NEW:
+                    comm.gather(x, axis=0)
+                case _:
+                    comm.legacy(x)
+
+
+        def run_asked(x):
+            if Mode("new") is MODE:
+                comm.gather(x, axis=0)
+            if Mode["NEW"] is MODE:
+                comm.gather(x, axis=0)
+            if MODE.is_new:
+                comm.gather(x, axis=0)
+            if MODE.takes("gather"):
+                comm.gather(x, axis=0)
+        """,
+        modes="""
+        import enum
+        import inspect
+
+        import lib.comm as comm
+
+
+        class Mode(enum.Enum):
+            NEW = "new"
+            NEWER = "newer"
+            OLD = "old"
+
+            @property
+            def is_new(self):
+                return self is Mode.NEW
+
+            def takes(self, name):
+                return self is not Mode.OLD and name == "gather"
+
+
+        class Named(str, enum.Enum):
+            NEW = "new"
+            NEWER = "newer"
+            OLD = "old"
+
+
+        class Level(enum.IntEnum):
+            NONE = 0
+            LOW = 1
+            HIGH = 2
+
+
+        class Cap(enum.IntFlag):
+            NONE = 0
+            GATHER = enum.auto()
+            OUT = enum.auto()
+
+
+        def detect():
+            caps = Cap.NONE
+            if hasattr(comm, "gather"):
+                caps |= Cap.GATHER
+                if "out" in inspect.signature(comm.gather).parameters:
+                    caps |= Cap.OUT
+            return caps
+
+
+        CAPS = detect()
+        MODE = Mode.NEW if hasattr(comm, "gather") else Mode.OLD
+        NAMED = Named.NEW if hasattr(comm, "gather") else Named.OLD
+        """,
+    ),
+    marked(
+        "an_enumeration_of_a_file_that_knows_nothing_of_the_library",
+        """
+        import lib.comm as comm
+        from modes import Cap, Mode
+
+        MODE = Mode.NEW if hasattr(comm, "gather") else Mode.OLD
+        CAPS = Cap.GATHER if hasattr(comm, "gather") else Cap(0)
+
+
+        def run(x):
+            if MODE is Mode.NEW:
+                comm.gather(x, axis=0)
+            if MODE is Mode.OLD:
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+            if CAPS & Cap.GATHER:
+                comm.gather(x, axis=0)
+        """,
+        modes="""
+        from enum import Flag, Enum
+
+
+        class Mode(Enum):
+            NEW = object()
+            OLD = object()
+
+
+        class Cap(Flag):
+            GATHER = 1
+            FUSE = 2
+        """,
+    ),
 )
