@@ -13,6 +13,7 @@ from driftwatch.snapshot.codec import decode, encode, encode_symbol, lines
 from driftwatch.snapshot.model import (
     Binding,
     Deprecation,
+    Flavour,
     Parameter,
     ParameterKind,
     Ref,
@@ -37,6 +38,8 @@ signatures = st.builds(
     st.none() | refs,
     st.lists(names, max_size=2).map(tuple),
     st.lists(st.integers(0, 9), max_size=2).map(tuple),
+    st.none() | st.sampled_from(Flavour),
+    st.lists(names, max_size=2).map(tuple),
 )
 symbols = st.builds(
     Symbol,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from driftwatch.binding.signature import Fault, Problem, Shape, bind
 from driftwatch.errors import SnapshotError
 from driftwatch.snapshot.collect import collect
 from driftwatch.snapshot.history import merge
@@ -225,6 +226,31 @@ class TestClasses:
         )
         assert symbol(collected(tmp_path, __init__=source), "pkg:E.A").value is None
 
+    def test_the_values_that_auto_gives(self, tmp_path: Path) -> None:
+        source = (
+            "import enum\nfrom enum import auto\n"
+            "class A(enum.Enum):\n    X = auto()\n    Y = 5\n    Z = auto()\n    W = 2\n    V = auto()\n"
+            "class F(enum.Flag):\n    X = auto()\n    Y = auto()\n    XY = 3\n    Z = auto()\n"
+            "class S(enum.StrEnum):\n    ONE = auto()\n"
+            "class M(str, enum.Enum):\n    X = auto()\n"
+            "class O(enum.Enum):\n    def _generate_next_value_(name, *_):\n        return name\n    X = auto()\n"
+        )
+        found = collected(tmp_path, __init__=source)
+        values = {ref.qualname: s.value for ref, s in found.symbols.items() if s.kind is SymbolKind.ATTRIBUTE}
+        assert {k: v for k, v in values.items() if k[:2] in ("A.", "F.", "S.")} == {
+            "A.X": "1",
+            "A.Y": "5",
+            "A.Z": "6",
+            "A.W": "2",
+            "A.V": "auto()",
+            "F.X": "1",
+            "F.Y": "2",
+            "F.XY": "3",
+            "F.Z": "4",
+            "S.ONE": "'one'",
+        }
+        assert (values["M.X"], values["O.X"]) == ("auto()", "auto()")
+
     def test_a_metaclass_that_is_called_decides(self, tmp_path: Path) -> None:
         found = collected(
             tmp_path,
@@ -299,6 +325,45 @@ class TestLoading:
         found = collected(tmp_path, **files)
         assert symbol(found, "pkg").imports == ("pkg.f",)
         assert symbol(found, "pkg.user").imports == ()
+
+
+class TestRefusals:
+    def refusing(self, tmp_path: Path, body: str) -> Symbol:
+        return symbol(collected(tmp_path, __init__=f"def f(a, **kwargs):\n{body}    return a\n"), "pkg:f")
+
+    @pytest.mark.parametrize("test", ["kwargs", "len(kwargs)", "len(kwargs) > 0"])
+    def test_what_takes_a_few_names_alone(self, tmp_path: Path, test: str) -> None:
+        body = f"    b = kwargs.pop('b', 1)\n    c = kwargs.pop('c')\n    if {test}:\n        raise TypeError(kwargs)\n"
+        found = self.refusing(tmp_path, body)
+        assert found.signature is not None
+        assert found.shown is not None
+        assert [(p.name, p.required) for p in found.signature.parameters] == [("a", True), ("b", False), ("c", False)]
+        assert [p.name for p in found.shown.parameters] == ["a", "kwargs"]
+
+    def test_a_name_that_is_refused(self, tmp_path: Path) -> None:
+        found = self.refusing(tmp_path, "    if 'old' in kwargs:\n        raise TypeError('gone')\n")
+        assert found.signature is not None
+        assert found.signature.refused == ("old",)
+        assert bind(found.signature, Shape((True,), {"old": True})).problems == (Problem(Fault.UNKNOWN_KEYWORD, "old"),)
+        assert bind(found.signature, Shape((True,), {"other": True})).fits
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "    g(**kwargs)\n    if kwargs:\n        raise TypeError\n",
+            "    kwargs = h(kwargs)\n    if kwargs:\n        raise TypeError\n",
+            "    if a:\n        return 1\n    if kwargs:\n        raise TypeError\n",
+            "    if kwargs:\n        raise ValueError\n",
+            "    kwargs.pop(a)\n    if kwargs:\n        raise TypeError\n",
+            "    if a and kwargs:\n        raise TypeError\n",
+        ],
+    )
+    def test_what_may_take_anything(self, tmp_path: Path, body: str) -> None:
+        found = self.refusing(tmp_path, body)
+        assert found.signature is not None
+        assert found.signature.refused == ()
+        assert [p.name for p in found.signature.parameters] == ["a", "kwargs"]
+        assert found.shows is None
 
 
 class TestShown:

@@ -83,6 +83,8 @@ def takes_keyword(signature: Signature | None, name: str) -> bool:
     """Whether a call may pass this keyword."""
     if signature is None or name in signature.extra_keywords:
         return True
+    if name in signature.refused:
+        return False
     named = (ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY)
     return any(
         parameter.kind is ParameterKind.VAR_KEYWORD or (parameter.name == name and parameter.kind in named)

@@ -87,7 +87,7 @@ def bind(signature: Signature, shape: Shape) -> Bound:
     wrongly_named: set[str] = set()
     renamed = False
     for name in keywords:
-        if name in by_keyword or takes_any_keyword:
+        if name in by_keyword or (takes_any_keyword and name not in signature.refused):
             continue
         if name in signature.extra_keywords:
             renamed = True

@@ -36,9 +36,12 @@ _PHRASES = {
     ChangeKind.BECAME_REQUIRED: "{parameter} is now required, was {before}",
     ChangeKind.BECAME_OPTIONAL: "{parameter} is now optional: {after}",
     ChangeKind.DEFAULT_CHANGED: "default of {parameter}: {before} -> {after}",
+    ChangeKind.ANNOTATION_CHANGED: "type of {parameter}: {before} -> {after}",
     ChangeKind.SIGNATURE_LOST: "its signature can no longer be told, was {before}",
     ChangeKind.SIGNATURE_FOUND: "its signature can now be told: {after}",
     ChangeKind.RETURNS_CHANGED: "returns {after}, before {before}",
+    ChangeKind.LENGTH_CHANGED: "gives {after} values, before {before}",
+    ChangeKind.FLAVOUR_CHANGED: "a call gives {after}, before {before}",
     ChangeKind.BINDING_CHANGED: "bound to its {after}, before to its {before}",
     ChangeKind.VALUE_CHANGED: "value: {before} -> {after}",
     ChangeKind.BASES_CHANGED: "bases: {before} -> {after}",
@@ -46,8 +49,8 @@ _PHRASES = {
     ChangeKind.BECAME_CONCRETE: "is no longer abstract",
     ChangeKind.DEPRECATED: "deprecated: {after}",
     ChangeKind.UNDEPRECATED: "no longer deprecated",
-    ChangeKind.KEYWORD_ADDED: "{parameter} (accepted as a keyword only by a decorator)",
-    ChangeKind.KEYWORD_REMOVED: "{parameter} (was accepted as a keyword by a decorator)",
+    ChangeKind.KEYWORD_ADDED: "{parameter} (accepted as a keyword beside the parameters)",
+    ChangeKind.KEYWORD_REMOVED: "{parameter} (was accepted as a keyword beside the parameters)",
     ChangeKind.REQUIRES_CHANGED: "needs {after}, before {before}",
 }
 
@@ -96,7 +99,7 @@ def words(change: Change, symbol: Symbol | None = None) -> Words:
     if change.kind in (ChangeKind.PARAMETER_ADDED, ChangeKind.PARAMETER_REMOVED):
         text = safe(change.after or change.before or change.parameter or "")
         return Words(sign, text, _parameter_remark(change, symbol))
-    given = {"parameter": change.parameter or "", "before": change.before or "none", "after": change.after or "none"}
+    given = {"parameter": change.parameter or "it", "before": change.before or "none", "after": change.after or "none"}
     text = _PHRASES[change.kind].format(**{key: safe(value) for key, value in given.items()})
     return Words(sign, text, "breaking" if change.grade is Grade.BREAKING else "")
 

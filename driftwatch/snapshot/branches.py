@@ -57,9 +57,8 @@ def one_of(signatures: Sequence[Signature | None]) -> tuple[Signature | None, tu
         if signature is None:
             return None, ()
         for i, known in enumerate(distinct):
-            if known.extra_keywords == signature.extra_keywords and accepts_alike(
-                known.parameters, signature.parameters
-            ):
+            same = (known.extra_keywords, known.flavour) == (signature.extra_keywords, signature.flavour)
+            if same and accepts_alike(known.parameters, signature.parameters):
                 distinct[i] = _of_both(known, signature)
                 break
         else:

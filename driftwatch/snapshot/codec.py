@@ -20,6 +20,7 @@ from typing import Any
 from driftwatch.snapshot.model import (
     Binding,
     Deprecation,
+    Flavour,
     Parameter,
     ParameterKind,
     Ref,
@@ -150,7 +151,7 @@ def encode_symbol(symbol: Symbol) -> Entry:
 _KEYS = frozenset(
     {
         *("name", "kind", "binding", "abstract", "bases", "value", "annotation", "definition", "requires", "open"),
-        *("parameters", "returns", "instance_of", "extra_keywords", "gives", "variants"),
+        *("parameters", "returns", "instance_of", "extra_keywords", "gives", "flavour", "refused", "variants"),
         *("imports", "demands", "shows"),
         *("deprecated", "removal"),
         *("is", "since", "until"),
@@ -192,6 +193,10 @@ def _encode_signature(signature: Signature) -> Entry:
         entry["instance_of"] = str(signature.returns_ref)
     if signature.extra_keywords:
         entry["extra_keywords"] = list(signature.extra_keywords)
+    if signature.refused:
+        entry["refused"] = list(signature.refused)
+    if signature.flavour is not None:
+        entry["flavour"] = signature.flavour.value
     if signature.gives:
         entry["gives"] = list(signature.gives)
     return entry
@@ -205,6 +210,8 @@ def _decode_signature(entry: Entry) -> Signature:
         returns_ref=Ref.parse(_text(returned)) if returned is not None else None,
         extra_keywords=_texts(entry.get("extra_keywords", ())),
         gives=_numbers(entry.get("gives", ())),
+        flavour=Flavour(entry["flavour"]) if "flavour" in entry else None,
+        refused=_texts(entry.get("refused", ())),
     )
 
 

@@ -162,7 +162,8 @@ def _from_function(library: Library, bound: Bound) -> Iterator[Signature | None]
     for function in (bound.facts, *library.rivals(bound)):
         if isinstance(function, FunctionFacts):
             parameters = without_first(function.parameters)
-            yield Signature(parameters, extra_keywords=accepted_keywords(function))
+            accepted, refused = accepted_keywords(function), function.refused_keywords
+            yield Signature(parameters, extra_keywords=accepted, refused=refused)
         else:
             yield None
 

@@ -13,8 +13,9 @@ from dataclasses import replace
 from driftwatch.snapshot import constructors, decorators
 from driftwatch.snapshot.branches import merged, one_of
 from driftwatch.snapshot.codec import alias_of
+from driftwatch.snapshot.enumerations import auto_values
 from driftwatch.snapshot.library import Definition, Foreign, Found, Library, ModuleFound
-from driftwatch.snapshot.model import Binding, Parameter, Ref, Signature, Symbol, SymbolKind
+from driftwatch.snapshot.model import Binding, Parameter, ParameterKind, Ref, Signature, Symbol, SymbolKind
 from driftwatch.snapshot.source_facts import (
     CallArgument,
     ClassFacts,
@@ -156,6 +157,7 @@ class Descriptions:
             abstract=owner is not None and decorators.is_abstract(facts),
             deprecated=deprecated,
             requires=requires,
+            shows=Signature(_seen(facts, binding)) if facts.only_keywords is not None else None,
         )
 
     def _signature(
@@ -169,8 +171,14 @@ class Descriptions:
         inside = found.ref.qualname.split(".")[:-1]
         if inside and any(p.name.startswith("__") for p in parameters):
             parameters = tuple(replace(p, name=mangled(p.name, inside[-1])) for p in parameters)
-        gives = () if decorators.makes_context(facts) else facts.gives
-        return Signature(parameters, facts.returns, returns_ref, tuple(sorted(extra)), gives)
+        taken = Signature(
+            _closed(parameters, facts.only_keywords),
+            facts.returns,
+            returns_ref,
+            tuple(sorted(extra)),
+            refused=facts.refused_keywords,
+        )
+        return taken if decorators.makes_context(facts) else replace(taken, gives=facts.gives, flavour=facts.flavour)
 
     def _is_class(self, decorator: DecoratorFacts) -> bool:
         """Whether a decorator is a class of the library, so that an instance of it takes the function's place."""
@@ -357,6 +365,9 @@ class Descriptions:
             return replace(symbol, value=None)
         if constructors.makes_own_values(self._library, owner):
             symbol = replace(symbol, value=None)
+        elif facts.call is not None and facts.call.path == "enum.auto":
+            given = auto_values(self._library, owner).get(symbol.ref.qualname.rpartition(".")[2])
+            symbol = replace(symbol, value=given or symbol.value)
         dataclass = decorators.is_dataclass(owner.bound.facts.decorators)
         special = decorators.last_name(facts.annotation_path or "")
         if dataclass is not None and not facts.class_variable:
@@ -391,6 +402,14 @@ def _seen(facts: FunctionFacts, binding: Binding | None) -> tuple[Parameter, ...
     if binding in (Binding.INSTANCE, Binding.CLASS):
         return decorators.without_first(facts.parameters)
     return facts.parameters
+
+
+def _closed(parameters: tuple[Parameter, ...], only: tuple[str, ...] | None) -> tuple[Parameter, ...]:
+    """Parameters as a call sees them when ``**kwargs`` takes a few names alone: each like a keyword of its own."""
+    if only is None:
+        return parameters
+    kept = tuple(p for p in parameters if p.kind is not ParameterKind.VAR_KEYWORD)
+    return (*kept, *(Parameter(name, ParameterKind.KEYWORD_ONLY, "...") for name in only))
 
 
 def mangled(name: str, owner: str) -> str:

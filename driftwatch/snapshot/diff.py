@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from driftwatch.releases import ReleaseSet
+from driftwatch.snapshot.annotation_changes import grade_of_given
 from driftwatch.snapshot.changes import Change, ChangeKind, Grade
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.lineage import linearized
 from driftwatch.snapshot.model import Binding, Ref, Snapshot, Symbol, SymbolKind
-from driftwatch.snapshot.signature_changes import parameter_changes, signature_text
+from driftwatch.snapshot.signature_changes import parameter_changes, result_changes, signature_text
 
 __all__ = [
     "Change",
@@ -159,6 +160,8 @@ def _changes(old: Symbol, new: Symbol) -> Iterator[Change]:
             # What an expression is worth may well be the same.
             grade = Grade.RISKY if _is_literal(old.value) else Grade.INFORMATIONAL
             yield Change(ref, ChangeKind.VALUE_CHANGED, grade, before=old.value, after=new.value)
+        if new.kind is SymbolKind.ATTRIBUTE and (said := grade_of_given(old.annotation, new.annotation)) is not None:
+            yield Change(ref, ChangeKind.ANNOTATION_CHANGED, said, before=old.annotation, after=new.annotation)
     if old.abstract != new.abstract:
         kind = ChangeKind.BECAME_ABSTRACT if new.abstract else ChangeKind.BECAME_CONCRETE
         yield Change(ref, kind, Grade.BREAKING if new.abstract else Grade.COMPATIBLE)
@@ -219,14 +222,7 @@ def _signature_changes(ref: Ref, old: Symbol, new: Symbol) -> Iterator[Change]:
             yield Change(ref, ChangeKind.SIGNATURE_FOUND, Grade.INFORMATIONAL, after=signature_text(new.signature))
         return
     yield from parameter_changes(ref, old.signature, new.signature)
-    if old.signature.returns != new.signature.returns:
-        yield Change(
-            ref,
-            ChangeKind.RETURNS_CHANGED,
-            Grade.INFORMATIONAL,
-            before=old.signature.returns,
-            after=new.signature.returns,
-        )
+    yield from result_changes(ref, old.signature, new.signature)
 
 
 def _grade_of_new(symbol: Symbol) -> Grade:

@@ -40,6 +40,15 @@ class Binding(str, Enum):
     STATIC = "static"
 
 
+class Flavour(str, Enum):
+    """What a call gives, when it isn't simply the result."""
+
+    PLAIN = "its result"
+    COROUTINE = "a coroutine"
+    GENERATOR = "a generator"
+    ASYNC_GENERATOR = "an async generator"
+
+
 class Ref(NamedTuple):
     """An object reference: ``module:qualname``; an empty qualname is the module itself."""
 
@@ -83,6 +92,8 @@ class Signature:
 
     `returns` is the annotation's source text. `returns_ref` is the class of the library it names, when it names one.
     `extra_keywords` are accepted although the ``def`` does not show them (a decorator that renames old keywords).
+    `refused` are keywords that a ``**kwargs`` takes no value for.
+    `flavour` is set where a call gives something that the result must be got out of first.
     `gives` are the numbers of values that the tuple or list it gives may have; empty where it may give anything.
     """
 
@@ -91,6 +102,8 @@ class Signature:
     returns_ref: Ref | None = None
     extra_keywords: tuple[str, ...] = ()
     gives: tuple[int, ...] = ()
+    flavour: Flavour | None = None
+    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ from driftwatch.snapshot.decorators import literal
 from driftwatch.snapshot.instance_attributes import Delegate, attributes_given_outside, instance_attributes
 from driftwatch.snapshot.lazy_names import LazyNames, lazy_names
 from driftwatch.snapshot.model import Parameter, ParameterKind
-from driftwatch.snapshot.returned import lengths
+from driftwatch.snapshot.refusals import keywords_of
+from driftwatch.snapshot.returned import flavour, lengths
 from driftwatch.snapshot.source_facts import (
     Bound,
     CallArgument,
@@ -296,12 +297,16 @@ class _ModuleReading:
         else:
             parameters = ()
             returns = griffe.safe_get_annotation(node.returns, parent=owner) if node.returns is not None else None
+        keywords = keywords_of(node)
         return FunctionFacts(
             parameters=parameters,
             returns=str(returns) if returns is not None else None,
             returns_paths=() if isinstance(node, ast.AsyncFunctionDef) else _instances(returns),
             decorators=decorators,
             gives=lengths(node),
+            only_keywords=keywords.only,
+            refused_keywords=keywords.refused,
+            flavour=flavour(node),
             warns=_deprecation_warning(node),
             wrapper_keywords=_wrapper_keywords(node) if self._may_wrap and owner is self._module else (),
         )

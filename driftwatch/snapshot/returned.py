@@ -8,7 +8,9 @@ something else than the code makes all of it uncertain.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+from driftwatch.snapshot.model import Flavour
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -22,7 +24,7 @@ def lengths(node: FunctionNode) -> tuple[int, ...]:
     if isinstance(node, ast.AsyncFunctionDef) or not _ends(node.body):
         return ()
     inside = list(_own(node.body))
-    if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in inside):
+    if _yields(inside):
         return ()
     spelled = [_length(each.value) for each in inside if isinstance(each, ast.Return)]
     known = {length for length in spelled if length is not None}
@@ -32,6 +34,18 @@ def lengths(node: FunctionNode) -> tuple[int, ...]:
     if None in spelled or (node.returns is not None and _name(node.returns) not in _SEQUENCES):
         return ()
     return tuple(sorted(known))
+
+
+def flavour(node: FunctionNode) -> Flavour | None:
+    """What calling a function gives, when that is not what it returns."""
+    generates = _yields(_own(node.body))
+    if isinstance(node, ast.AsyncFunctionDef):
+        return Flavour.ASYNC_GENERATOR if generates else Flavour.COROUTINE
+    return Flavour.GENERATOR if generates else None
+
+
+def _yields(nodes: Iterable[ast.AST]) -> bool:
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
 
 
 def _own(body: Sequence[ast.AST]) -> Iterator[ast.AST]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 
+from driftwatch.snapshot.annotation_changes import grade_of_given, grade_of_taken
 from driftwatch.snapshot.changes import Change, ChangeKind, Grade
-from driftwatch.snapshot.model import Parameter, ParameterKind, Ref, Signature
+from driftwatch.snapshot.model import Flavour, Parameter, ParameterKind, Ref, Signature
 
 _POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 _NAMED = (ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY)
@@ -51,6 +52,10 @@ def parameter_changes(ref: Ref, old: Signature, new: Signature) -> Iterator[Chan
         yield Change(
             ref, ChangeKind.PARAMETER_MOVED, Grade.BREAKING, name, f"position {was + 1}", f"position {now + 1}"
         )
+    for keyword in sorted(set(new.refused) - set(old.refused) - before.keys()):
+        yield Change(ref, ChangeKind.KEYWORD_REMOVED, Grade.BREAKING, keyword, before=keyword)
+    for keyword in sorted(set(old.refused) - set(new.refused) - after.keys()):
+        yield Change(ref, ChangeKind.KEYWORD_ADDED, Grade.COMPATIBLE, keyword, after=keyword)
     for keyword in sorted(set(new.extra_keywords) - set(old.extra_keywords) - {p.name for p in old.parameters}):
         yield Change(ref, ChangeKind.KEYWORD_ADDED, Grade.COMPATIBLE, keyword, after=keyword)
     for keyword in sorted(set(old.extra_keywords) - set(new.extra_keywords) - {p.name for p in new.parameters}):
@@ -72,6 +77,27 @@ def _parameter_change(ref: Ref, old: Parameter, new: Parameter) -> Iterator[Chan
         yield Change(ref, ChangeKind.BECAME_REQUIRED, Grade.BREAKING, new.name, before=parameter_text(old))
     elif old.default != new.default:
         yield Change(ref, ChangeKind.DEFAULT_CHANGED, Grade.RISKY, new.name, before=old.default, after=new.default)
+    optional = "None" in (old.default, new.default)
+    if (said := grade_of_taken(old.annotation, new.annotation, optional=optional)) is not None:
+        yield Change(ref, ChangeKind.ANNOTATION_CHANGED, said, new.name, before=old.annotation, after=new.annotation)
+
+
+def result_changes(ref: Ref, old: Signature, new: Signature) -> Iterator[Change]:
+    """The changes of what a call gives."""
+    if old.flavour is not new.flavour:
+        before, after = ((s.flavour or Flavour.PLAIN).value for s in (old, new))
+        yield Change(ref, ChangeKind.FLAVOUR_CHANGED, Grade.BREAKING, before=before, after=after)
+    if old.gives and new.gives and old.gives != new.gives:
+        fits = not set(old.gives).isdisjoint(new.gives)
+        yield Change(
+            ref,
+            ChangeKind.LENGTH_CHANGED,
+            Grade.RISKY if fits else Grade.BREAKING,
+            before=" or ".join(map(str, old.gives)),
+            after=" or ".join(map(str, new.gives)),
+        )
+    if (grade := grade_of_given(old.returns, new.returns)) is not None:
+        yield Change(ref, ChangeKind.RETURNS_CHANGED, grade, before=old.returns, after=new.returns)
 
 
 def _renamed(old: Signature, new: Signature) -> dict[str, str]:

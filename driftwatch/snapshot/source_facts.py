@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from driftwatch.snapshot.model import Parameter
+from driftwatch.snapshot.model import Flavour, Parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,9 @@ class FunctionFacts:
     """A ``def``, with all its parameters, ``self`` included.
 
     `returns_paths` are the classes an instance of which it returns, None aside; empty when that cannot be told.
+    `flavour` is what calling it gives when that isn't the result itself, a coroutine or a generator.
+    `only_keywords` are all that its ``**kwargs`` takes, None where it takes any; `refused_keywords` are some that it
+    does not take.
     `gives` are the lengths of the tuple or list it gives, where that is all it may give.
     `warns` is the text of the deprecation warning its body starts with. `wrapper_keywords` are the keywords that a
     wrapper made inside it (it is a decorator then) takes out before it calls what it wraps.
@@ -54,6 +57,9 @@ class FunctionFacts:
     warns: str | None = None
     wrapper_keywords: tuple[str, ...] = ()
     gives: tuple[int, ...] = ()
+    flavour: Flavour | None = None
+    only_keywords: tuple[str, ...] | None = None
+    refused_keywords: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
