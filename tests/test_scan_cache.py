@@ -15,6 +15,7 @@ from driftwatch.flow.analysis import Analysis
 from driftwatch.flow.contents import Contents
 from driftwatch.flow.project import analyse
 from driftwatch.flow.results_cache import FOLDER, ResultsCache, key_of
+from driftwatch.seals import Seals
 from driftwatch.snapshot import store
 from driftwatch.snapshot.history import History
 from tests.cli_process import run
@@ -229,9 +230,24 @@ def test_a_damaged_entry_is_dropped_and_made_anew(
 def test_an_entry_of_another_form_is_dropped(tmp_path: Path, body: bytes) -> None:
     (tmp_path / FOLDER).mkdir()
     entry = tmp_path / FOLDER / "key"
-    entry.write_bytes(results_cache._checksum("key", body).encode() + b"\n" + body)
+    entry.write_bytes(Seals(tmp_path).seal(b"key", body) + b"\n" + body)
     assert ResultsCache(tmp_path).find("key") is None
     assert not entry.exists()
+
+
+def test_an_entry_that_somebody_else_has_written_is_dropped(
+    code: Path, tmp_path: Path, history: History, expected: Analysis
+) -> None:
+    """Right in every way but for the key: another person's cache, with other findings in it, is no cache of ours."""
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    again(code, history, theirs)
+    (entry,) = entries(theirs)
+    forged = entry.read_bytes().replace(b"allreduce", b"allocate_", 1)
+    for body in (entry.read_bytes(), forged, b"\n" + forged.partition(b"\n")[2]):
+        again(code, history, ours)
+        (ours / FOLDER / entry.name).write_bytes(body)
+        assert again(code, history, ours) == expected
+        assert (ours / FOLDER / entry.name).read_bytes() != body
 
 
 def test_a_folder_that_cannot_be_written_costs_nothing_but_time(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from driftwatch.cli.program import Program, program
+from tests.cli_process import make_studio, run
 from tests.traps import SEARCHED, SITE, Trapped, imported_by_driftwatch, set_traps, standard_library
 
 COMMANDS: tuple[tuple[str, ...], ...] = (
@@ -41,7 +42,7 @@ def trapped(tmp_path_factory: pytest.TempPathFactory) -> Trapped:
 
 def test_a_trap_is_set_for_every_module_that_is_imported() -> None:
     assert imported_by_driftwatch() - {*standard_library(), *SITE} <= {
-        "builtins", "errno", "gc", "itertools", "marshal",
+        "atexit", "builtins", "errno", "gc", "itertools", "marshal",
         "pypi_simple", "remotezip", "sys", "time", "tomli", "urllib3",
     }  # fmt: skip
 
@@ -84,3 +85,100 @@ def test_no_program_of_the_folder_is_started(trapped: Trapped) -> None:
         assert result.status == 2
         assert "git is not installed" in result.err
     assert trapped.sprung == []
+
+
+# -- a configuration that chooses where to write -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """What is the person's own, beside the project."""
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    for name in ("notes.txt", "history.jsonl", "releases.jsonl"):
+        (folder / name).write_text("mine\n")
+    return folder
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Path:
+    folder = tmp_path / "studio"
+    folder.mkdir()
+    return make_studio(folder)
+
+
+def untouched(outside: Path) -> bool:
+    names = ["history.jsonl", "notes.txt", "releases.jsonl"]
+    return sorted(path.name for path in outside.iterdir()) == names and all(
+        (outside / name).read_text() == "mine\n" for name in names
+    )
+
+
+@pytest.mark.parametrize("way", ["up", "absolute", "link", "linked_folder", "default"])
+def test_a_configured_baseline_is_not_written_outside_of_the_project(studio: Path, outside: Path, way: str) -> None:
+    (studio / "link.json").symlink_to(outside / "notes.txt")
+    (studio / "folder").symlink_to(outside)
+    (studio / "driftwatch-baseline.json").symlink_to(outside / "notes.txt")
+    baseline = {
+        "up": "../outside/notes.txt",
+        "absolute": str(outside / "new.json"),
+        "link": "link.json",
+        "linked_folder": "folder/new.json",
+    }.get(way)
+    configuration = (studio / "pyproject.toml").read_text()
+    if baseline is not None:
+        configuration = configuration.replace("[tool.driftwatch]", f'[tool.driftwatch]\nbaseline = "{baseline}"', 1)
+    (studio / "pyproject.toml").write_text(configuration)
+    result = run("baseline", "write", cwd=studio)
+    assert (result.status, result.out) == (2, "")
+    assert "out of the project" in result.err
+    assert "hint: name the file on the command line: --output FILE" in result.err
+    assert untouched(outside)
+    # Named by the person, any place is as good as another.
+    assert run("baseline", "write", "-o", str(outside / "mine.json"), cwd=studio).status == 0
+    assert (outside / "mine.json").is_file()
+
+
+@pytest.mark.parametrize("way", ["up", "absolute", "linked_folder", "linked_file"])
+def test_configured_snapshots_are_not_written_outside_of_the_project(studio: Path, outside: Path, way: str) -> None:
+    (studio / "folder").symlink_to(outside)
+    (studio / "halfway").mkdir()
+    (studio / "halfway" / "history.jsonl").symlink_to(outside / "history.jsonl")
+    place = {"up": "../outside", "absolute": str(outside), "linked_folder": "folder", "linked_file": "halfway"}[way]
+    configuration = (studio / "pyproject.toml").read_text()
+    (studio / "pyproject.toml").write_text(configuration.replace('"snapshots/kiln"', f'"{place}"'))
+    for command in (("snapshot", "add", "3.0=."), ("snapshot", "update"), ("watch", "--code", ".")):
+        result = run(*command, "--target", "kiln", cwd=studio, environment={"PIP_NO_INDEX": "1"})
+        assert (result.status, result.out) == (2, "")
+        assert "`snapshots` of kiln leads to" in result.err
+        assert "out of the project" in result.err
+        assert untouched(outside)
+
+
+@pytest.mark.parametrize("name", ["studio.py", "./studio.py", "link.txt", "pyproject.toml", "script"])
+def test_a_report_never_replaces_what_is_scanned(studio: Path, name: str) -> None:
+    (studio / "link.txt").symlink_to("studio.py")
+    (studio / "script").write_bytes((studio / "studio.py").read_bytes())
+    before = {path: path.read_bytes() for path in studio.glob("*") if path.is_file()}
+    for command in (
+        ("scan", "studio.py", "script", "--output", name),
+        ("scan", "studio.py", "script", "--format", f"html={name}"),
+        ("matrix", "script", "--output", name),
+    ):
+        result = run(*command, cwd=studio)
+        assert (result.status, result.out) == (2, "")
+        assert "is a file that is scanned, and is not replaced\n" in result.err
+    for command in (
+        ("baseline", "write", "-o", name),
+        ("config", "--output", name),
+        ("snapshot", "list", "--output", name),
+    ):
+        if name != "script":
+            assert "is a file that is scanned" in run(*command, cwd=studio).err
+    assert {path: path.read_bytes() for path in studio.glob("*") if path.is_file()} == before
+
+
+def test_an_adapter_may_replace_the_one_that_is_scanned(studio: Path) -> None:
+    (studio / "adapter.py").write_text("# the one of last week\n")
+    assert run("adapter", "write", "-o", "adapter.py", "--target", "flashinfer-python", cwd=studio).status == 0
+    assert len((studio / "adapter.py").read_text()) > 1000

@@ -40,7 +40,7 @@ def write_command(
     target = one_target(configuration(config_file), target_name)
     names = [name.strip() for name in (functions or "").split(",") if name.strip()]
     made = make_adapter(history_of(target), target, against=_specifier(against, ALL), functions=names)
-    emit(made.text, output)
+    emit(made.text, output, is_source=True)
     if output is not None:
         say(f"{output}: {len(made.functions)} functions of {made.library}")
 

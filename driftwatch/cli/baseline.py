@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from driftwatch.cli.options import FILE, config_option, watched
+from driftwatch.cli.options import FILE, config_option, own_place, watched
 from driftwatch.cli.output import emit, say
 from driftwatch.cli.progress import activity
 from driftwatch.cli.scan import resolve
@@ -59,7 +59,12 @@ def write_command(
 
     with activity("looking") as shown:
         paths, config = resolve(inputs or (".",), config_file, shown)
-        place = output or config.baseline or Path(DEFAULT)
+        place = output or own_place(
+            config,
+            config.baseline or Path(DEFAULT),
+            "the baseline",
+            "name the file on the command line: --output FILE",
+        )
         shown.title("analysing")
         result = scan(
             ScanRequest(

@@ -64,7 +64,9 @@ def formats_option(names: Sequence[str]) -> Callable[[_Command], _Command]:
     )
 
 
-def settle(wanted: Sequence[Wanted], output: Path | None, default: str) -> tuple[Wanted, ...]:
+def settle(
+    wanted: Sequence[Wanted], output: Path | None, default: str, inputs: Iterable[str] = ()
+) -> tuple[Wanted, ...]:
     """Each format once with its final place; an error where two would go to the same one, or one has nowhere to go."""
     chosen = list(dict.fromkeys(wanted)) or [Wanted(default)]
     printed = [each.name for each in chosen if each.file is None]
@@ -78,7 +80,7 @@ def settle(wanted: Sequence[Wanted], output: Path | None, default: str) -> tuple
     settled = tuple(Wanted(each.name, each.file or output) for each in chosen)
     taken: set[Path] = set()
     for file in (each.file for each in settled if each.file is not None):
-        check_place(file)
+        check_place(file, [Path(text) for text in inputs])
         # A device takes several, one after the other, as a terminal does.
         if file.resolve() in taken and (file.is_file() or not file.exists()):
             raise UsageError(f"two formats cannot go to one file, {str(file)!r}")

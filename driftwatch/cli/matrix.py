@@ -59,7 +59,7 @@ def matrix_command(
     from driftwatch.scan import ScanRequest, scan
     from driftwatch.snapshot.cache import cache_root
 
-    settled = settle(wanted, output, FORMATS[0])
+    settled = settle(wanted, output, FORMATS[0], inputs)
     reports = []
     with activity("looking") as shown:
         for text in inputs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -54,6 +55,34 @@ def configuration(config_file: Path | None) -> Config:
     from driftwatch.config import discover, load
 
     return load(config_file) if config_file is not None else discover(Path.cwd())
+
+
+def own_place(config: Config, place: Path, key: str, hint: str) -> Path:
+    """A place that a configuration names, to be written to; `ConfigError` where it is outside of the project.
+
+    What is scanned may be anybody's, and so may its configuration, and its links.
+    """
+    from driftwatch.errors import ConfigError
+
+    home = os.path.realpath(config.folder or Path.cwd())
+    if Path(os.path.realpath(place)).is_relative_to(home):
+        return place
+    raise ConfigError(f"{key} leads to {os.path.realpath(place)}, out of the project {home}: not written", hint)
+
+
+def writable(config: Config, target: Target) -> Target:
+    """The target, when its snapshots may be written: those of a configuration below its folder alone."""
+    from driftwatch.snapshot.store import HISTORY, RELEASES
+
+    if target.data is None:  # not one that driftwatch comes with
+        for name in ("", HISTORY, RELEASES):
+            own_place(
+                config,
+                target.snapshots / name,
+                f"`snapshots` of {target.distribution}",
+                "have them below the folder of the configuration",
+            )
+    return target
 
 
 def targets_of(config: Config) -> tuple[Target, ...]:

@@ -6,11 +6,14 @@ import contextlib
 import errno
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from driftwatch.discovery import SUFFIXES
 from driftwatch.errors import InputError
 from driftwatch.report.safe import safe
+
+_DECLARING = frozenset({"pyproject.toml", "driftwatch.toml", "setup.cfg"})
 
 
 def print_anything() -> None:
@@ -36,11 +39,13 @@ def say(line: str) -> None:
         sys.stderr.flush()
 
 
-def emit(text: str, output: Path | None = None) -> None:
+def emit(text: str, output: Path | None = None, *, is_source: bool = False) -> None:
     """Print the text, or write it to a file."""
     if output is None:
         _print(text)
     else:
+        if not is_source:
+            spare_sources(output)
         write_whole(output, text)
 
 
@@ -89,8 +94,20 @@ def write_all(files: Sequence[tuple[Path, str]]) -> None:
                 draft.unlink(missing_ok=True)
 
 
-def check_place(path: Path) -> None:
-    """`InputError` where a file cannot be written, before any work is done for it."""
+def spare_sources(path: Path, scanned: Iterable[Path] = ()) -> None:
+    """`InputError` where a report would replace what is read for one: Python, a declaration, a file that is named."""
+    target = _real(path)
+    with _told(path):
+        is_there = target.is_file()
+    if is_there and (
+        target.suffix in SUFFIXES or target.name in _DECLARING or target in {_real(each) for each in scanned}
+    ):
+        raise InputError(f"{str(path)!r} is a file that is scanned, and is not replaced", "write to another file")
+
+
+def check_place(path: Path, scanned: Iterable[Path] = ()) -> None:
+    """`InputError` where a report cannot be written, before any work is done for it."""
+    spare_sources(path, scanned)
     with _told(path):
         _mode(_real(path))
         folder = _real(path).parent

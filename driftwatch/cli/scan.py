@@ -92,7 +92,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     from driftwatch.snapshot.cache import cache_root
 
     start = time.monotonic()
-    settled = settle(wanted, output, next(iter(FORMATS)))
+    settled = settle(wanted, output, next(iter(FORMATS)), inputs)
     with activity("looking") as shown:
         paths, config = resolve(inputs or (".",), config_file, shown)
         shown.title("analysing")

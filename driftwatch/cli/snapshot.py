@@ -18,6 +18,7 @@ from driftwatch.cli.options import (
     output_option,
     target_option,
     targets_of,
+    writable,
 )
 from driftwatch.cli.output import emit
 from driftwatch.cli.progress import Activity, activity
@@ -51,7 +52,8 @@ def update_command(pre: bool, target_name: str | None, config_file: Path | None)
     from driftwatch.snapshot.update import update
 
     failed = False
-    for target in _chosen(target_name, config_file):
+    config = configuration(config_file)
+    for target in [writable(config, target) for target in _chosen(target_name, config_file)]:
         previous = _newest(target)
         with storing(target), activity(f"updating {target.distribution}") as shown:
             result = update(target, pre=pre, progress=_counting(shown))
@@ -70,7 +72,8 @@ def add_command(releases: tuple[str, ...], target_name: str | None, config_file:
     from driftwatch.report.styled import look
     from driftwatch.snapshot.update import add
 
-    target = one_target(configuration(config_file), target_name)
+    config = configuration(config_file)
+    target = writable(config, one_target(config, target_name))
     previous = _newest(target)
     with storing(target), activity(f"reading {', '.join(releases)}"):
         result = add(target, releases)

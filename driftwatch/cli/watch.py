@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
-from driftwatch.cli.options import config_option, configuration, one_target, output_option, target_option, targets_of
+from driftwatch.cli.options import (
+    config_option,
+    configuration,
+    one_target,
+    output_option,
+    target_option,
+    targets_of,
+    writable,
+)
 from driftwatch.cli.output import say
 from driftwatch.cli.progress import Activity, activity
 from driftwatch.cli.scan import FROM_INDEX, resolve, title
@@ -76,6 +84,8 @@ def watch_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how
     config = configuration(config_file)
     alone = target_name is not None or bool(preview)
     targets = (one_target(config, target_name),) if alone else targets_of(config)
+    if not dry_run:
+        targets = tuple(writable(config, target) for target in targets)
     with activity("looking") as shown:
         request = WatchRequest(
             targets=targets,

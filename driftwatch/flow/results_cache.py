@@ -1,9 +1,9 @@
 """Analyses that were made before: the same files, histories and driftwatch give the same one, so it is kept.
 
 Enters: what an analysis depends on. Leaves: the analysis, or None. An entry's name is a digest of all that it depends
-on, so none can be out of date; it is JSON with a checksum, and a damaged one is dropped. Files appear whole or not at
-all, so that runs side by side can share the folder; the oldest go when there are too many. A folder that cannot be
-written only costs time.
+on, so none can be out of date; it is JSON under a seal, and one that is damaged, or that somebody else has written, is
+dropped unread. Files appear whole or not at all, so that runs side by side can share the folder; the oldest go when
+there are too many. A folder that cannot be written only costs time.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ import driftwatch
 from driftwatch.flow import uses
 from driftwatch.flow.analysis import Analysis
 from driftwatch.releases import ReleaseSet
+from driftwatch.seals import Seals
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.model import Ref
 
-FOLDER = "analyses-1"  # another number for another form
+FOLDER = "analyses-2"  # another number for another form
 MAX_BYTES = 64 * 1024 * 1024
 """How much all entries together may take."""
 
@@ -43,16 +44,17 @@ class ResultsCache:
 
     def __init__(self, root: Path) -> None:
         self._folder = root / FOLDER
+        self._seals = Seals(root)
 
     def find(self, key: str) -> Analysis | None:
         """The analysis that was kept under a key, if it is there and whole."""
         path = self._path(key)
         try:
-            checksum, _, body = path.read_bytes().partition(b"\n")
+            seal, _, body = path.read_bytes().partition(b"\n")
         except OSError:
             return None
         try:
-            if checksum.decode() != _checksum(key, body):
+            if not self._seals.is_right(seal, key.encode(), body):
                 raise ValueError
             found = _decoded(json.loads(body))
             if not isinstance(found, Analysis):
@@ -70,7 +72,7 @@ class ResultsCache:
             body = json.dumps(_encoded(analysis), separators=(",", ":")).encode()
         except (TypeError, ValueError, RecursionError):
             return
-        if len(body) > MAX_BYTES:
+        if len(body) > MAX_BYTES or not self._seals.possible:
             return
         path = self._path(key)
         with contextlib.suppress(OSError):
@@ -78,7 +80,7 @@ class ResultsCache:
             handle, name = tempfile.mkstemp(prefix=".", dir=path.parent)
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(_checksum(key, body).encode() + b"\n" + body)
+                    file.write(self._seals.seal(key.encode(), body) + b"\n" + body)
                 Path(name).replace(path)
             except OSError:
                 _drop(Path(name))
@@ -109,10 +111,6 @@ class ResultsCache:
 def _drop(path: Path) -> None:
     with contextlib.suppress(OSError):
         path.unlink()
-
-
-def _checksum(key: str, body: bytes) -> str:
-    return hashlib.blake2b(key.encode() + b"\n" + body, digest_size=32).hexdigest()
 
 
 # -- keys --------------------------------------------------------------------------------------------------------------

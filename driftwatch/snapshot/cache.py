@@ -1,11 +1,13 @@
 """What was fetched before, by its content: a file's name is its sha256, so nothing in the cache can be out of date.
 
 Files appear whole or not at all, so that runs side by side can share it; a damaged one is noticed when it is read, and
-dropped. A cache that cannot be written only costs time.
+dropped. What has no such name, a list or an unpacked folder, is sealed, so that what somebody else has put there is not
+taken for our own. A cache that cannot be written only costs time.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import os
@@ -20,8 +22,10 @@ from typing import IO
 
 import platformdirs
 
+from driftwatch.seals import Seals
+
 STALE = 24 * 3600
-_LISTINGS = "listings-1"  # another number for another choice of files to list
+_LISTINGS = "listings-2"  # another number for another choice of files to list
 
 
 def cache_root() -> Path:
@@ -47,6 +51,8 @@ class Cache:
 
     def __init__(self, root: Path | None = None) -> None:
         self.root = root or cache_root()
+        self.seals = Seals(self.root)
+        self._spare: tempfile.TemporaryDirectory[str] | None = None
 
     # -- whole archives ------------------------------------------------------------------------------------------
 
@@ -69,7 +75,7 @@ class Cache:
         try:
             handle, name = tempfile.mkstemp(dir=self._incoming())
         except OSError:
-            handle, name = tempfile.mkstemp(prefix="driftwatch-")
+            handle, name = tempfile.mkstemp(dir=self._temporary())
         path = Path(name)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -83,12 +89,19 @@ class Cache:
         try:
             path = Path(tempfile.mkdtemp(dir=self._incoming()))
         except OSError:
-            path = Path(tempfile.mkdtemp(prefix="driftwatch-"))
+            path = Path(tempfile.mkdtemp(dir=self._temporary()))
         try:
             yield path
         except BaseException:
             shutil.rmtree(path, ignore_errors=True)
             raise
+
+    def _temporary(self) -> Path:
+        """Where there is no other place: a folder that is gone when the run is."""
+        if self._spare is None:
+            self._spare = tempfile.TemporaryDirectory(prefix="driftwatch-", ignore_cleanup_errors=True)
+            atexit.register(self._spare.cleanup)
+        return Path(self._spare.name)
 
     def _incoming(self) -> Path:
         """The folder of what is on its way; what a run that was killed has left there is dropped after a day."""
@@ -109,7 +122,7 @@ class Cache:
             return target
         except OSError:
             # Not writable: the archive serves this run from a temporary folder.
-            fallback = Path(tempfile.mkdtemp(prefix="driftwatch-")) / sha256
+            fallback = self._temporary() / sha256
             shutil.move(path, fallback)
             return fallback
 
@@ -136,10 +149,10 @@ class Cache:
         """The listing of the archive with this hash, if it is here and whole."""
         path = self._path(_LISTINGS, archive)
         try:
-            checksum, _, body = path.read_bytes().partition(b"\n")
+            seal, _, body = path.read_bytes().partition(b"\n")
         except OSError:
             return None
-        if hashlib.sha256(body).hexdigest().encode() != checksum:
+        if not self.seals.is_right(seal, archive.encode(), body):
             self._drop(path)
             return None
         entries: dict[str, Entry] = {}
@@ -151,7 +164,8 @@ class Cache:
     def keep_listing(self, archive: str, listing: Listing) -> None:
         lines = (f"{e.sha256} {e.size} {name}\n" for name, e in sorted(listing.items()) if _one_line(name))
         body = "".join(lines).encode()
-        self._write(self._path(_LISTINGS, archive), hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+        if self.seals.possible:
+            self._write(self._path(_LISTINGS, archive), self.seals.seal(archive.encode(), body) + b"\n" + body)
 
     # -- folders -------------------------------------------------------------------------------------------------
 

@@ -8,10 +8,12 @@ wheel. The archive's sha256 is checked; only of a very large wheel are parts fet
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,7 @@ from pathlib import Path
 from packaging.version import Version
 
 from driftwatch.errors import InputError, UsageError
+from driftwatch.seals import Seals
 from driftwatch.snapshot.archive import Member, members, unpack
 from driftwatch.snapshot.artifact_tree import RangedWheel
 from driftwatch.snapshot.index import Artifact, PackageIndex
@@ -27,7 +30,7 @@ from driftwatch.snapshot.remote_zip import NoRangesError
 SCHEME = "pypi:"
 LARGE_WHEEL = 150 << 20
 """A wheel of more bytes than this is read by ranges."""
-LAYOUT = 1
+LAYOUT = 2
 """What is unpacked, and how; a folder of another layout is unpacked again."""
 _SPEC = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:==\s*(\S+))?")
 _DECLARING = frozenset({"METADATA", "PKG-INFO", "requires.txt", "pyproject.toml", "driftwatch.toml", "setup.cfg"})
@@ -99,14 +102,14 @@ def _fetch(index: PackageIndex, name: str, version: str | None) -> ProjectSource
 
 def _unpacked(index: PackageIndex, artifact: Artifact) -> Path:
     folder = index.cache.folder(artifact.sha256)
-    if _whole(folder):
+    if _whole(folder, index.cache.seals):
         return folder
     shutil.rmtree(folder, ignore_errors=True)
     with index.cache.draft() as draft:
         inside = draft / _folder_name(artifact)
         if not unpack(_members(index, artifact), inside, artifact.filename):
             raise InputError(f"{artifact.filename} holds no Python sources")
-        return _placed(draft, folder)
+        return _placed(draft, folder, index.cache.seals)
 
 
 def _members(index: PackageIndex, artifact: Artifact) -> Iterator[Member]:
@@ -129,38 +132,48 @@ def _ranged(index: PackageIndex, artifact: Artifact) -> Iterator[Member]:
 # -- folders in the cache: whole or not there ------------------------------------------------------------------------
 
 
-def _placed(draft: Path, folder: Path) -> Path:
+def _placed(draft: Path, folder: Path, seals: Seals) -> Path:
     """Moves a finished folder to its place, unless another run was first; where it cannot be, the draft serves."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        _seal(folder).write_text(_measure(draft), encoding="utf-8")
+        _seal(folder).write_bytes(seals.seal(folder.name.encode(), _measure(draft)))
         draft.rename(folder)
     except OSError:
-        if not _whole(folder):
+        if not _whole(folder, seals):
             return draft
         shutil.rmtree(draft, ignore_errors=True)
     return folder
 
 
-def _whole(folder: Path) -> bool:
+def _whole(folder: Path, seals: Seals) -> bool:
+    """Whether a folder is there, down to the last byte as it was unpacked by this person."""
     try:
-        return folder.is_dir() and _seal(folder).read_text(encoding="utf-8") == _measure(folder)
-    except (OSError, UnicodeDecodeError):
+        return folder.is_dir() and seals.is_right(_seal(folder).read_bytes(), folder.name.encode(), _measure(folder))
+    except OSError:
         return False
 
 
 def _seal(folder: Path) -> Path:
-    return folder.with_name(folder.name + ".size")
+    return folder.with_name(folder.name + ".seal")
 
 
-def _measure(folder: Path) -> str:
-    """How many files and bytes are below a folder."""
-    count = size = 0
-    for where, _, names in os.walk(folder):
-        for name in names:
-            count += 1
-            size += Path(where, name).lstat().st_size
-    return f"layout {LAYOUT}: {count} files, {size} bytes\n"
+def _measure(folder: Path) -> bytes:
+    """What is below a folder: the name and the bytes of every file, and nothing but files and folders."""
+    digest = hashlib.blake2b(b"layout %d" % LAYOUT)
+    for where, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(folders + names):
+            path = os.path.join(where, name)  # noqa: PTH118 - thousands of paths are looked at
+            kind = os.lstat(path).st_mode
+            if stat.S_ISDIR(kind):
+                continue
+            if not stat.S_ISREG(kind):
+                raise OSError(errno.EINVAL, "neither a file nor a folder", path)
+            with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+                content = hashlib.blake2b(file.read()).digest()
+            relative = os.fsencode(os.path.relpath(path, folder))
+            digest.update(b"%d %b %b" % (len(relative), relative, content))
+    return digest.digest()
 
 
 def _folder_name(artifact: Artifact) -> str:
