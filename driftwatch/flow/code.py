@@ -126,6 +126,8 @@ class FunctionCode:
     skipped: ReleaseSet = EMPTY
     """Where a test runner skips it."""
     may_be_skipped: ReleaseSet = EMPTY
+    forwarding: set[cst.CSTNode] = field(default_factory=set)
+    """The calls of the library in it that pass on what it is given: who calls it makes them."""
     parent: FunctionCode | None = None
     entered: int = 0
     """How often it has been followed from a call."""

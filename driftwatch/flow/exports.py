@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary
 from driftwatch.flow.entries import Entries
-from driftwatch.flow.values import NOTHING, Class, Function, Value, differs_by_release, join, tells, touches_library
+from driftwatch.flow.values import (
+    NOTHING,
+    Class,
+    Function,
+    Instance,
+    Value,
+    differs_by_release,
+    join,
+    tells,
+    touches_library,
+)
 
 
 def telling_names(entries: Entries, module: ModuleCode) -> set[str]:
@@ -36,7 +46,7 @@ def _tells(entries: Entries, value: Value) -> bool:
             summary = entries.summary(atom.code)
             if summary is not None and _summary_matters(atom.code, summary):
                 return True
-        elif isinstance(atom, Class):
+        elif isinstance(atom, (Class, Instance)):
             if _class_matters(atom.code):
                 return True
         elif touches_library(atom):
@@ -50,7 +60,8 @@ def _summary_matters(function: FunctionCode, summary: Summary) -> bool:
     if summary.uses_library and (function.is_private or summary.asks_constants):
         return True
     returned = summary.returns
-    return tells(returned)
+    made = (atom.code for _, atom in returned.alternatives if isinstance(atom, (Class, Instance)))
+    return tells(returned) or any(map(_class_matters, made))
 
 
 def _class_matters(code: ClassCode) -> bool:

@@ -401,11 +401,15 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
     )
     if keywords.forwarded & reach or positional.forwarded & reach:
         run.frame.asks_parameters = run.frame.forwards = True
+        if run.frame.function is not None:
+            run.frame.function.forwarding.add(node)
         passed_through(run, node, f"`{ref.dotted}` is called with what is passed to")
     elif (keywords.open | positional.open) & reach:
         star = "**" if keywords.open & reach else "*"
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
     foreign = any(a.location is not None for a in (*use.positional, *use.keywords))
+    # What the function by itself cannot tell of a call, each of its callers does.
+    foreign |= run.frame.function is not None and node in run.frame.function.forwarding
     refusals = run.target.refusals(use)
     broken, surely = EMPTY, EMPTY
     for refusal in refusals:

@@ -241,4 +241,89 @@ REACH = (
             return own.label()
         """,
     ),
+    marked(
+        "a_dict_that_a_caller_passes_is_spread",
+        """
+        from core import Ops, build, relay
+
+
+        def run(g):
+            return build(1, {"rank": 0, "group": g})
+
+
+        def run_none():
+            return build(1)
+
+
+        def run_list(x):
+            return Ops().fuse([x, 1], dict(early=True))
+
+
+        def run_variable(g):
+            options = {"group": g}
+            options["rank"] = 0
+            return relay(options)
+
+
+        def run_own(g):
+            options = {"rank": 0}
+            build(1, options)
+            options["group"] = g
+            return Ops.make(options)
+        """,
+        core="""
+        import lib.comm as comm
+
+
+        def build(n, extra=None):
+            return comm.create(n, **(extra or {}))  #! DW101 group 0.1.0 raises; DW102 rank 0.1.0 to 0.10.0 raises
+
+
+        def relay(options):
+            return build(1, options)
+
+
+        class Ops:
+            def fuse(self, args, kwargs: dict):
+                return comm.fuse(*args, **kwargs)  #! DW101 early 0.1.0 raises
+
+            @staticmethod
+            def make(options):
+                return comm.create(1, **options)  #! DW101 group 0.1.0 raises
+        """,
+    ),
+    marked(
+        "an_instance_that_another_file_has_is_called",
+        """
+        import core
+        from core import manager, get_manager
+
+
+        def run(x):
+            return manager.fuse(x, early=True)  #! DW101 early 0.1.0 raises
+
+
+        def run_getter(x):
+            return get_manager().fuse(x, early=True)  #! DW101 early 0.1.0 raises
+
+
+        def run_attribute(x):
+            return core.manager.fuse(x, early=True)  #! DW101 early 0.1.0 raises
+        """,
+        core="""
+        import lib.comm as comm
+
+
+        class Manager:
+            def fuse(self, x, **options):
+                return comm.fuse(x, 1, **options)
+
+
+        manager = Manager()
+
+
+        def get_manager():
+            return manager
+        """,
+    ),
 )
