@@ -10,7 +10,7 @@ from driftwatch.flow.escape import lose
 from driftwatch.flow.handed import hand_over
 from driftwatch.flow.run import Run, escape
 from driftwatch.flow.sinks import only_says
-from driftwatch.flow.state import Arguments, Entry, ListContent
+from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.uses import Location
 from driftwatch.flow.values import (
     TAINTED,
@@ -19,12 +19,14 @@ from driftwatch.flow.values import (
     Const,
     DictRef,
     Function,
+    Instance,
     LibModule,
     LibObject,
     ListRef,
     Partial,
     Unknown,
     Value,
+    differs_by_release,
     join,
     made_from,
     touches_library,
@@ -65,6 +67,13 @@ def _interesting(run: Run, atom: Atom) -> bool:
         return True
     if isinstance(atom, Const):
         return isinstance(atom.value, str) and run.target.is_named_by(atom.value)
+    if isinstance(atom, Instance) and atom.site is not None:
+        held = run.content(atom.site)
+        return isinstance(held, DictContent) and any(
+            (not isinstance(a, Instance) and _interesting(run, a)) or differs_by_release(e.value)
+            for e in held.entries.values()
+            for _, a in e.value.alternatives
+        )
     if isinstance(atom, ListRef):
         content = run.content(atom.key)
         return isinstance(content, ListContent) and any(

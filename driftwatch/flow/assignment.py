@@ -5,13 +5,14 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.annotations import annotated_here
-from driftwatch.flow.attributes import write_attribute
+from driftwatch.flow.attributes import set_attribute
 from driftwatch.flow.comprehensions import part_of, take_apart
 from driftwatch.flow.constants import pairwise
 from driftwatch.flow.containers import delete_item, merge_value, set_item, set_slice, spread_into
 from driftwatch.flow.escape import lose
 from driftwatch.flow.handed import fills
 from driftwatch.flow.names import assign_name
+from driftwatch.flow.objects import content_of
 from driftwatch.flow.patches import put_in_place, use_patch
 from driftwatch.flow.results import unpacked
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
@@ -111,17 +112,18 @@ def take_apart_targets(run: Run, target: cst.Tuple | cst.List, value: Value) -> 
 def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared: bool = False) -> None:
     owner = run.eval(target.value, callee=True)
     name = target.attr.value
+    set_attribute(run, owner, name, value)
     for where, atom in as_alternatives(owner, run.state.reach):
-        if isinstance(atom, (Instance, Class)):
-            write_attribute(run, atom.code, name, value.within(where))
-        else:
+        if not isinstance(atom, (Instance, Class)):
             use_patch(run, atom, name, where, target)
             put_in_place(run, atom, name, value.within(where))
             if isinstance(atom, Unknown):
                 run.asks(atom.parameter)
+                run.frame.fills = True
                 lose(run, value.within(where), target, "kept in an attribute of an object that is not known")
     path = dotted_name(target)
-    if path is not None and not declared and not owner.where(lambda a: isinstance(a, LibModule)):
+    told_apart = content_of(run, owner.single()) is not None
+    if path is not None and not declared and not told_apart and not owner.where(lambda a: isinstance(a, LibModule)):
         run.state.forget(path)
         run.state.vars[path] = value
 

@@ -12,8 +12,10 @@ from driftwatch.flow.code import ClassCode
 from driftwatch.flow.enums import Member
 from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.library import CONSTRUCTOR, class_member, instance_member, use_name
+from driftwatch.flow.lineage import PLAIN_BASES, TUPLE_METHODS, inheriting, is_tuple, lineage
+from driftwatch.flow.objects import content_of, for_any, held_by, hold, set_on_any
 from driftwatch.flow.run import Run, as_alternatives, escape
-from driftwatch.flow.shared import CONTENTS, keep_one, open_attribute, share_attribute
+from driftwatch.flow.shared import CONTENTS, keep_held, keep_one, open_attribute, share_attribute
 from driftwatch.flow.state import NO_ARGUMENTS, PartialContent
 from driftwatch.flow.survey import CHANGING_METHODS
 from driftwatch.flow.syntax import dotted_name
@@ -51,8 +53,10 @@ from driftwatch.flow.values import (
     depends_on_release,
     is_tainted,
     join,
+    key_of,
     tainted_within,
     tells,
+    touches_library,
     unknown,
     unknown_tainted,
     value_of,
@@ -118,11 +122,11 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
     if isinstance(atom, (LibObject, LibMethod, Partial)):
         return _of_callable(run, atom, name, where, node)
     if isinstance(atom, Instance):
-        return _bound(where, instance_attribute(run, atom.code, name, where, node, atom) or _of_test(name, where))
+        return _of_instance(run, atom, name, where, node)
     if isinstance(atom, Class):
         return _bound(where, class_attribute(run, atom.code, name, where))
     if isinstance(atom, SuperOf):
-        return _bound(where, super_attribute(run, atom.code, name, where, node))
+        return _bound(where, super_attribute(run, atom, name, where, node))
     if isinstance(atom, ProjectModule):
         value = run.world.modules.attribute(atom.code, name, where)
         return list(value.alternatives)
@@ -168,7 +172,7 @@ def _of_constant(run: Run, atom: Const, name: str, where: ReleaseSet, node: cst.
     if pure.has_method(atom, name):
         return [(where, MethodOf(atom, name))]
     if isinstance(atom.value, Member) and name not in ("name", "value"):
-        return _bound(where, instance_attribute(run, atom.value.cls, name, where, node, atom))
+        return _bound(where, _of_any(run, atom.value.cls, atom, name, where, node))
     try:
         return [(where, pure.attribute(atom, name))]
     except pure.NotPureError:
@@ -238,36 +242,72 @@ def _of_parameter(atom: ParameterInfo, name: str) -> Atom:
 # -- classes of the code base ------------------------------------------------------------------------------------------
 
 
-def lineage(code: ClassCode) -> tuple[list[ClassCode], list[Value]]:
-    """A class and its bases in the code base, in lookup order, and the other bases' values."""
-    order: list[ClassCode] = []
-    others: list[Value] = []
-    queue = [code]
-    while queue:
-        current = queue.pop(0)
-        if current in order:
-            continue
-        order.append(current)
-        for base in current.base_values:
-            codes = [a.code for _, a in base.alternatives if isinstance(a, Class)]
-            queue.extend(codes)
-            rest = base.only(lambda a: not isinstance(a, Class))
-            if rest.alternatives:
-                others.append(rest)
-    return order, others
+def _of_instance(run: Run, atom: Instance, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    if name == "__class__":
+        return [(where, Class(atom.code))]
+    if name == "__dict__":
+        known = atom.site is not None and content_of(run, atom) is not None
+        return [(where, DictRef(atom.site) if known and atom.site is not None else UNKNOWN)]
+    if name in TUPLE_METHODS and is_tuple(atom.code):
+        return [(where, MethodOf(atom, name))]
+    return _bound(where, instance_attribute(run, atom, name, where, node) or _of_test(name, where))
 
 
 def instance_attribute(
-    run: Run, code: ClassCode, name: str, where: ReleaseSet, node: cst.CSTNode | None, bound: Atom
+    run: Run, bound: Instance, name: str, where: ReleaseSet, node: cst.CSTNode | None
 ) -> Value | None:
     """An attribute of an instance of a code base's class; None when nothing is known of it."""
+    content = content_of(run, bound)
+    if content is None:
+        return _of_any(run, bound.code, bound, name, where, node)
+    own, certain = held_by(run, bound, content, name, where)
+    rest = where - certain
+    if not rest:
+        return own
+    open_ = rest & content.open
+    found = _of_any(run, bound.code, bound, name, open_, node) if open_ else Value()
+    closed = rest - open_
+    order, others = lineage(bound.code)
+    of_class = _of_classes(run, bound, order, others, name, closed, node) if closed else Value()
+    if of_class is None and name in content.entries:
+        # It is set in some releases, or on some way; where it is not, reading it is an AttributeError.
+        gap = closed - own.defined()
+        run.throw("AttributeError", gap)
+        run.state.reach -= gap
+        of_class = Value()
+    if found is None or of_class is None:
+        return join(own, unknown(rest)) if own.alternatives else None
+    return join(own, join(found, of_class))
+
+
+def _of_any(
+    run: Run, code: ClassCode, bound: Atom, name: str, where: ReleaseSet, node: cst.CSTNode | None
+) -> Value | None:
+    """An attribute of any instance of a class."""
     order, others = lineage(code)
+    run.frame.looks_at.add(name)
     found = _ever_assigned(run, order, name, where, bare=not any(base.where(_of_library) for base in others))
+    if found is not None and any(len(each.told_apart.get(name, ())) > 1 for each in order):
+        # Of several instances, which one it is a caller knows.
+        found = tainted_within(found, depends_on_release(found) | found.where(touches_library))
     if found is not None:
         for module in dict.fromkeys((code.module, run.frame.module)):
             if name in module.set_outside:
                 found = join(found, _set_outside(module.set_outside[name], where))
         return _assigned(run, order, name, found, where)
+    return _of_classes(run, bound, order, others, name, where, node)
+
+
+def _of_classes(
+    run: Run,
+    bound: Atom,
+    order: list[ClassCode],
+    others: list[Value],
+    name: str,
+    where: ReleaseSet,
+    node: cst.CSTNode | None,
+) -> Value | None:
+    """An attribute that an instance does not hold itself, but has of its class."""
     alternatives: list[Alternative] = []
     left = where
     for current, everywhere in inheriting(order, where):
@@ -284,13 +324,16 @@ def instance_attribute(
             else:
                 owner: Atom | None = bound
                 if method.kind in ("static", "class"):
-                    owner = None if method.kind == "static" else Class(code)
+                    owner = None if method.kind == "static" else Class(order[0])
                 alternatives.append((here, Function(method, owner)))
         elif name in current.decorated:
             alternatives.extend(_bound_to(bound, current.decorated[name].within(here)))
         elif name in current.constants:
             run.state.adopt(current.heap)
             alternatives.extend(current.constants[name].within(here).alternatives)
+            alternatives.extend(current.set_on_class.get(name, Value()).within(here).alternatives)
+        elif name in current.set_on_class:
+            alternatives.extend(current.set_on_class[name].within(here).alternatives)
         else:
             continue
         left -= here
@@ -318,7 +361,7 @@ def _ever_assigned(run: Run, order: list[ClassCode], name: str, where: ReleaseSe
     for current in order:
         known = current.attributes.get(name)
         if known is not None:
-            if any(getattr(atom, "key", None) is not None for _, atom in known.alternatives):
+            if any(key_of(atom) is not None for _, atom in known.alternatives):
                 run.world.dependencies.read_early(current, CONTENTS)
             run.state.adopt(current.heap)
             value = known.within(where)
@@ -333,18 +376,6 @@ def _ever_assigned(run: Run, order: list[ClassCode], name: str, where: ReleaseSe
 def anything(name: str) -> str:
     """An attribute as a place of which it does not matter that there is something unknown in it."""
     return f"{name}?"
-
-
-def inheriting(order: list[ClassCode], where: ReleaseSet) -> list[tuple[ClassCode, ReleaseSet]]:
-    """The classes of a lineage, each with the releases in which the first one descends from it."""
-    reached = {order[0]: where}
-    for current in order:
-        for base in current.base_values:
-            for there, atom in base.alternatives:
-                if isinstance(atom, Class):
-                    here = reached.get(current, EMPTY) & there
-                    reached[atom.code] = reached.get(atom.code, EMPTY) | here
-    return [(current, reached.get(current, EMPTY)) for current in order]
 
 
 def _set_outside(constants: tuple[object, ...] | None, where: ReleaseSet) -> Value:
@@ -385,9 +416,13 @@ def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> 
     return _of_library_base(run, others, name, where, instance=False)
 
 
-def super_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, node: cst.CSTNode) -> Value | None:
-    """What ``super().name`` finds."""
+def super_attribute(run: Run, asked: SuperOf, name: str, where: ReleaseSet, node: cst.CSTNode) -> Value | None:
+    """What ``super().name`` finds: what comes after the method's own class, of the class of what it was called of."""
+    code = asked.code
     order, others = lineage(code)
+    this = asked.bound if isinstance(asked.bound, Instance) else Instance(code)
+    if this.code is not code and code in (whole := lineage(this.code)[0]):
+        order, others = whole[whole.index(code) :], lineage(this.code)[1]
     alternatives: list[Alternative] = []
     left = where
     for current, everywhere in inheriting(order, where)[1:]:
@@ -396,10 +431,10 @@ def super_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet, nod
             continue
         if name in current.methods:
             method = current.methods[name]
-            bound: Atom | None = Class(code) if method.kind == "class" else Instance(code)
+            bound: Atom | None = Class(this.code) if method.kind == "class" else this
             alternatives.append((here, Function(method, None if method.kind == "static" else bound)))
         elif name in current.decorated:
-            alternatives.extend(_bound_to(Instance(code), current.decorated[name].within(here)))
+            alternatives.extend(_bound_to(this, current.decorated[name].within(here)))
         elif name in current.constants:
             alternatives.extend(current.constants[name].within(here).alternatives)
         else:
@@ -462,9 +497,6 @@ def _of_library_base(run: Run, others: list[Value], name: str, where: ReleaseSet
     return value if not rest else join(value, Value(((rest, UNKNOWN),)))
 
 
-_BRINGING_NOTHING = frozenset({"builtins.object", "abc.ABC", "typing.Protocol", "typing.Generic"})
-
-
 def _constructor_of_base(others: list[Value], where: ReleaseSet) -> Value | None:
     """The library's constructor, where no base from elsewhere may have one that comes before it."""
     bases = [each for each in others if each.where(_may_bring)]
@@ -477,7 +509,7 @@ def _constructor_of_base(others: list[Value], where: ReleaseSet) -> Value | None
 
 
 def _may_bring(atom: Atom) -> bool:
-    return not (isinstance(atom, External) and atom.dotted in _BRINGING_NOTHING)
+    return not (isinstance(atom, External) and atom.dotted in PLAIN_BASES)
 
 
 def _library_member(run: Run, atom: LibObject, name: str, where: ReleaseSet, instance: bool) -> list[Alternative]:
@@ -491,13 +523,75 @@ def _said(value: Value) -> set[Alternative]:
     return {(where, anonymous(atom)) for where, atom in value.alternatives}
 
 
+def set_attribute(run: Run, owner: Value, name: str, value: Value) -> None:
+    """``owner.name = value``, of instances and classes of the code base."""
+    alternatives = as_alternatives(owner, run.state.reach)
+    for where, atom in alternatives:
+        if isinstance(atom, (Instance, Class)):
+            write_attribute(run, atom.code, name, value.within(where))
+        if isinstance(atom, Instance):
+            if atom.site is None:
+                run.frame.sets = True
+                set_on_any(run, atom.code, name, value.within(where))
+            hold(run, atom, name, value, where, certain=len(alternatives) == 1)
+        elif isinstance(atom, Class):
+            before = atom.code.set_on_class.get(name, Value())
+            atom.code.set_on_class[name] = join(before, for_any(run, value.within(where)))
+    if owner.where(lambda atom: isinstance(atom, Instance) and atom.site is not None):
+        # What was known of the attribute by another path may be that of the same object.
+        for path in [path for path in run.state.vars if path.endswith(f".{name}")]:
+            del run.state.vars[path]
+
+
+MAX_KINDS = 24
+"""How many things an attribute may be in all instances before it may be any text, number or container as well."""
+
+
+def _few(value: Value) -> Value:
+    if len(value.alternatives) <= MAX_KINDS:
+        return value
+    return value_of((where, UNKNOWN if _is_one_of_many(atom) else atom) for where, atom in value.alternatives)
+
+
+def _is_one_of_many(atom: Atom) -> bool:
+    if isinstance(atom, Const):
+        return not isinstance(atom.value, (bool, type(None)))
+    return isinstance(atom, (DictRef, ListRef))
+
+
+def set_any(run: Run, atom: Atom, value: Value, where: ReleaseSet) -> None:
+    """An attribute of an instance is set whose name is not known: it may be any."""
+    content = content_of(run, atom)
+    if not isinstance(atom, Instance) or content is None or atom.site is None:
+        return
+    for name in list(content.entries):
+        hold(run, atom, name, value, where, certain=False)
+    run.change(atom.site, run.dict_at(atom.site).opened(where, value))
+
+
+def has_attribute(run: Run, atom: Instance, name: str, where: ReleaseSet) -> tuple[ReleaseSet, ReleaseSet]:
+    """Where an instance may have an attribute, and where it may not."""
+    content = content_of(run, atom)
+    order = lineage(atom.code)[0]
+    if any(name in each.methods or name in each.constants for each in order):
+        return where, EMPTY
+    if content is None:
+        return where, where
+    entry = content.entries.get(name)
+    maybe, certain = (entry.releases, entry.certain) if entry is not None else (EMPTY, EMPTY)
+    open_ = content.open | (where if any("__getattr__" in each.methods for each in order) else EMPTY)
+    later = run.world.objects.later.get(atom.site or 0, {}).get(name, Value()).defined()
+    return (maybe | open_ | later) & where, where - certain
+
+
 def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
-    """An attribute of an instance of a code base's class is set."""
+    """What is said of all instances of a class of the code base, when an attribute of one is set."""
     contents = dict(code.heap)
     value = tainted_within(value, run.state.conditional & value.defined())
+    value = value_of((where, anonymous(atom)) for where, atom in for_any(run, value).alternatives)
     value = share_attribute(run.world, code, name, value, run.state.heap)
     before = code.attributes.get(name, Value())
-    after = join(before, value)
+    after = _few(join(before, value))
     if set(after.alternatives) != set(before.alternatives):
         code.attributes[name] = after
         if _said(after) != _said(before):
@@ -507,10 +601,11 @@ def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
         # What tells nothing about the library changes nothing for those who read it, once it is known to be set at all.
         code.changed |= after.defined() != before.defined() or tells(after)
     for _, atom in value.alternatives:
-        key = getattr(atom, "key", None)
-        if isinstance(key, int):
-            if key in run.state.heap:
-                keep_one(run.world, code, key, run.state.heap)
+        key = key_of(atom)
+        if key is not None and key in run.state.heap:
+            keep_one(run.world, code, key, run.state.heap)
+            if isinstance(atom, Instance):
+                keep_held(run.world, code, key, run.state.heap)
     open_attribute(run.world, code, name)
     if code.heap != contents:
         run.world.dependencies.change(code, CONTENTS)

@@ -54,7 +54,7 @@ def evaluate_call(run: Run, node: cst.Call) -> Value:
     if type(node.func) is cst.Name and node.func.value == "super" and run.frame.owner is not None:
         for argument in node.args:
             run.eval(argument.value)
-        return Value(((run.state.reach, SuperOf(run.frame.owner)),))
+        return Value(((run.state.reach, SuperOf(run.frame.owner, _first_parameter(run))),))
     func = run.eval(node.func, callee=True)
     if func.where(_of_library):
         run.eager += 1
@@ -63,6 +63,17 @@ def evaluate_call(run: Run, node: cst.Call) -> Value:
     else:
         arguments = read_arguments(run, node)
     return apply_value(run, func, arguments, node)
+
+
+def _first_parameter(run: Run) -> Atom | None:
+    """What the method that is executed was called of, where it is one thing."""
+    function = run.frame.function
+    if function is None or function.owner is None or function.kind == "static":
+        return None
+    params = function.node.params
+    first = next(iter((*params.posonly_params, *params.params)), None)
+    value = run.state.vars.get(first.name.value) if first is not None else None
+    return value.single() if value is not None else None
 
 
 def _of_library(atom: Atom) -> bool:
@@ -195,7 +206,7 @@ def _called_of(run: Run, atom: Instance | LibInstance, node: cst.CSTNode) -> Val
     if isinstance(atom, LibInstance):
         called = attribute_of(run, Value(((run.state.reach, atom),)), "__call__", node)
         return called if any(isinstance(a, LibMethod) for _, a in called.alternatives) else None
-    method = instance_attribute(run, atom.code, "__call__", run.state.reach, None, atom)
+    method = instance_attribute(run, atom, "__call__", run.state.reach, None)
     known = method is not None and any(isinstance(a, Function) for _, a in method.alternatives)
     return method if known else None
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from driftwatch.flow.arguments import (
-    argument,
-    unknown_call,
-)
-from driftwatch.flow.attributes import inheriting, instance_attribute, lineage
+from driftwatch.flow.arguments import argument, unknown_call
+from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.code import ClassCode, FunctionCode
 from driftwatch.flow.enums import (
     FLAGS,
@@ -18,11 +15,14 @@ from driftwatch.flow.enums import (
     members_of,
 )
 from driftwatch.flow.functions import call_function
+from driftwatch.flow.lineage import inheriting, is_typed_dict, lineage
+from driftwatch.flow.models import call_external
+from driftwatch.flow.objects import content_of, make
 from driftwatch.flow.records import fill, is_record
 from driftwatch.flow.run import Frame, Run, as_alternatives
 from driftwatch.flow.shared import share_constants
 from driftwatch.flow.skips import mark_of_body, mark_skipped
-from driftwatch.flow.state import Arguments, State
+from driftwatch.flow.state import NO_ARGUMENTS, Arguments, State
 from driftwatch.flow.uses import Construction, Location, MethodDefinition, SubclassUse
 from driftwatch.flow.values import (
     UNKNOWN,
@@ -36,6 +36,7 @@ from driftwatch.flow.values import (
     LibObject,
     Value,
     join,
+    tells,
     touches_library,
     unknown,
     value_of,
@@ -205,7 +206,10 @@ def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNo
     kind = kind_of(lineage(code)[1])
     if kind is not None:
         return _member(run, code, kind, arguments)
-    instance = Value(((reach, Instance(code)),))
+    if is_typed_dict(code):
+        return call_external(run, "builtins.dict", arguments, node)
+    made = make(run, code, node)
+    instance = Value(((reach, made),))
     order, _ = lineage(code)
     if run.frame.records:
         location, catch = run.location(node), run.catch("TypeError")
@@ -213,21 +217,31 @@ def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNo
             if where & reach:
                 run.world.entries.instantiated(code, base, Construction(location, where & reach, catch))
     constructors = [
-        (here, Function(current.methods["__init__"], Instance(code)))
+        (here, Function(current.methods["__init__"], made))
         for current, here in inheriting(order, reach)
         if here and "__init__" in current.methods
     ]
     if constructors and constructors[0][0] == reach:
         call_function(run, constructors[0][1], arguments, node)
-        return instance.within(run.state.reach)
-    if not constructors and is_record(code):
-        fill(run, code, arguments)
-    found = instance_attribute(run, code, "__init__", reach, None, Instance(code))
-    if found is not None and (constructors or found.where(touches_library)):
+    else:
+        _construct(run, made, arguments, node, own=bool(constructors))
+    _tell_apart(run, made)
+    return instance.within(run.state.reach)
+
+
+def _construct(run: Run, made: Instance, arguments: Arguments, node: cst.CSTNode, *, own: bool) -> None:
+    """A constructor that Python writes, that the library has, or nobody has."""
+    reach = run.state.reach
+    found = instance_attribute(run, made, "__init__", reach, None)
+    if found is not None and (own or found.where(touches_library)):
         run.call(found, arguments, node)
+    elif is_record(made.code):
+        fill(run, made, arguments, node)
+        after = instance_attribute(run, made, "__post_init__", run.state.reach, None)
+        if after is not None and after.where(lambda atom: isinstance(atom, Function)):
+            run.call(after, NO_ARGUMENTS, node)
     else:
         unknown_call(run, arguments, node, reads_only=True)
-    return instance.within(run.state.reach)
 
 
 def _member(run: Run, code: ClassCode, kind: str, arguments: Arguments) -> Value:
@@ -247,3 +261,11 @@ def _member(run: Run, code: ClassCode, kind: str, arguments: Arguments) -> Value
             found.extend(members)
             found.append((where - value_of(members).defined(), UNKNOWN))
     return value_of(found) if found else unknown(run.state.reach)
+
+
+def _tell_apart(run: Run, made: Instance) -> None:
+    """What an instance holds that tells something about the library may be what no other one holds."""
+    content = content_of(run, made)
+    for name, entry in content.entries.items() if content is not None else ():
+        if tells(entry.value):
+            made.code.told_apart.setdefault(name, set()).add(entry.value)

@@ -121,6 +121,8 @@ class FunctionCode:
     """The tests behind which it is defined."""
     escapes: bool = False
     """Somebody driftwatch cannot see may call it."""
+    called_later: bool = False
+    """Somebody else calls it than a constructor."""
     called: bool = False
     """Somebody calls it, be it from where it is never reached."""
     skipped: ReleaseSet = EMPTY
@@ -170,7 +172,9 @@ class Summary:
     `uses_library`: it reaches the library. `reads`: what it went by that others may change. `conditional`: whether it
     completes a test decides that depends on the release and could not be followed.
     `fills`: it may change a container that it is given, `hands_over`: it passes it on to somebody who may.
-    `changes`: the containers that were there before and whose content it changes.
+    `changes`: the containers that were there before and whose content it changes. `made`: those that it has made
+    itself, and gives back or leaves in what it was called of. `sets`: it sets attributes of instances, `looks_at` are
+    those that it reads of what it was called of. `constructs` is the instance that a constructor was called of.
     """
 
     returns: Value
@@ -187,6 +191,10 @@ class Summary:
     fills: bool
     hands_over: bool
     changes: frozenset[int]
+    made: Mapping[int, Content]
+    sets: bool
+    looks_at: frozenset[str]
+    constructs: int | None
     conditional: ReleaseSet = EMPTY
 
 
@@ -206,6 +214,14 @@ class ClassCode:
     chosen: list[FunctionCode] = field(default_factory=list)
     constants: dict[str, Value] = field(default_factory=dict)
     attributes: dict[str, Value] = field(default_factory=dict)
+    set_on_class: dict[str, Value] = field(default_factory=dict)
+    """What has been assigned to an attribute of the class itself, after its body was executed."""
+    set_later: dict[str, dict[FunctionCode, Value]] = field(default_factory=dict)
+    """What its methods, others than constructors, set on any instance."""
+    set_in_methods: frozenset[str] | None = None
+    """The attributes that its methods set, as it is written; None as long as nobody has asked."""
+    told_apart: dict[str, set[Value]] = field(default_factory=dict)
+    """What attributes of its instances hold that tells something about the library, each as one of them has it."""
     heap: dict[int, Content] = field(default_factory=dict)
     reach: ReleaseSet = EMPTY
     constructible: ReleaseSet | None = None
@@ -223,5 +239,7 @@ class ClassCode:
     parent: FunctionCode | None = None
     escapes: bool = False
     """It, or an instance of it, goes where it cannot be followed."""
+    passed_over: bool = False
+    """It was looked at because somebody asked for it; its methods are not analysed by themselves."""
     changed: bool = False
     """Something was learnt about its attributes since it was last analysed."""

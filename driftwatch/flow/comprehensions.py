@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import libcst as cst
 
-from driftwatch.flow.containers import elements_of, item_of, put, turns_over
+from driftwatch.flow.containers import elements_of, item_of, turns_over
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.results import unpacked
 from driftwatch.flow.run import Run, as_alternatives, lists_of
-from driftwatch.flow.state import DictContent, Entry, ListContent
+from driftwatch.flow.state import DictContent, Entry, ListContent, put
 from driftwatch.flow.values import Const, ListRef, Value, const, join, unknown, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
 

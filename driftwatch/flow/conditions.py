@@ -12,12 +12,13 @@ from functools import partial
 import libcst as cst
 
 from driftwatch.flow import pure
+from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.constants import tuple_of
 from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.library import lookup
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
-from driftwatch.flow.state import DictContent, Entry, State, join_states
+from driftwatch.flow.state import NO_ARGUMENTS, DictContent, Entry, State, join_states
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
     Alternative,
@@ -25,6 +26,8 @@ from driftwatch.flow.values import (
     Const,
     DictRef,
     External,
+    Function,
+    Instance,
     ListRef,
     NamesOf,
     Opaque,
@@ -69,8 +72,26 @@ def branch(run: Run, node: cst.BaseExpression) -> tuple[State, State]:
 
 def branch_value(run: Run, node: cst.BaseExpression, value: Value) -> tuple[State, State]:
     """Split the current state by the truth of a value; `node` is the expression that gave it."""
-    answers = [a for where, atom in as_alternatives(value, run.state.reach) for a in _truths(run, atom, where)]
+    answers = [a for where, atom in as_alternatives(value, run.state.reach) for a in _answers(run, atom, where, node)]
     return _split(run, node, answers)
+
+
+def _answers(
+    run: Run, atom: Atom, where: ReleaseSet, node: cst.BaseExpression
+) -> list[tuple[ReleaseSet, Atom, bool | None]]:
+    """Whether an atom counts as true: of an instance of the code base's own, its class may say so."""
+    if not isinstance(atom, Instance):
+        return _truths(run, atom, where)
+    for name in ("__bool__", "__len__"):
+        method = instance_attribute(run, atom, name, where, None)
+        if method is not None and method.where(lambda each: isinstance(each, Function)):
+            said = run.call(method.within(where), NO_ARGUMENTS, node)
+            return [
+                (there, atom, answer)
+                for here, each in as_alternatives(said, where & run.state.reach)
+                for there, _, answer in _truths(run, each, here)
+            ]
+    return [(where, atom, True)]
 
 
 def split(

@@ -9,8 +9,9 @@ import libcst as cst
 
 from driftwatch.flow import pure
 from driftwatch.flow.constants import constants_of
-from driftwatch.flow.containers import anything_in, elements_of, merge_dicts, merge_value, put, spread_into, take
+from driftwatch.flow.containers import anything_in, elements_of, merge_dicts, merge_value, spread_into
 from driftwatch.flow.introspection import bind_to_signature
+from driftwatch.flow.records import as_dict, replaced
 from driftwatch.flow.replaced import enter_patches
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.sequences import (
@@ -24,12 +25,13 @@ from driftwatch.flow.sequences import (
     taking,
     taking_first,
 )
-from driftwatch.flow.state import DictContent, Entry, ListContent
+from driftwatch.flow.state import DictContent, Entry, ListContent, put, take
 from driftwatch.flow.values import (
     TAINTED,
     Alternative,
     Const,
     DictRef,
+    Instance,
     ListRef,
     MethodOf,
     ParameterMap,
@@ -57,6 +59,8 @@ def call_method(run: Run, method: MethodOf, positional: ListContent, keywords: D
         return bind_to_signature(run, owner, positional, keywords, partly=method.name == "bind_partial")
     if isinstance(owner, ParameterMap):
         return _parameters_method(run, owner, method.name, positional, node)
+    if isinstance(owner, Instance):
+        return as_dict(run, owner, node) if method.name == "_asdict" else replaced(run, owner, keywords, node)
     if isinstance(owner, DictRef):
         content = dict_of(run, owner)
         if content is not None:

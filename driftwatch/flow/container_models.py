@@ -8,10 +8,10 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.arguments import argument
-from driftwatch.flow.containers import elements_of, merge_value, put, turns_over
+from driftwatch.flow.containers import elements_of, merge_value, turns_over
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.sequences import layouts_of
-from driftwatch.flow.state import Arguments, Content, DictContent, Entry, ListContent
+from driftwatch.flow.state import Arguments, Content, DictContent, Entry, ListContent, put
 from driftwatch.flow.values import (
     UNKNOWN,
     Alternative,

@@ -17,7 +17,7 @@ from driftwatch.flow.results import looked_into
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.sequences import any_element, edited, element_at, part_between, taking
 from driftwatch.flow.shared import loosened
-from driftwatch.flow.state import DictContent, Entry, ListContent
+from driftwatch.flow.state import DictContent, Entry, ListContent, put, take
 from driftwatch.flow.values import (
     FALSE,
     NONE,
@@ -58,35 +58,6 @@ MAX_TOGETHER = 2048
 
 
 # -- dicts -------------------------------------------------------------------------------------------------------------
-
-
-def put(content: DictContent, key: str, entry: Entry) -> DictContent:
-    """The dict after ``d[key] = value`` where the entry says; elsewhere what was there stays."""
-    before = content.entries.get(key)
-    if before is not None:
-        stays = before.releases - entry.certain
-        kept = before.value.within(stays)
-        entry = replace(
-            entry,
-            releases=entry.releases | stays,
-            certain=entry.certain | (before.certain & (stays | entry.releases)),
-            value=join(entry.value, kept),
-        )
-    return replace(content, entries={**content.entries, key: entry})
-
-
-def take(content: DictContent, key: str, where: ReleaseSet) -> DictContent:
-    """The dict after the key was removed in these releases."""
-    before = content.entries.get(key)
-    if before is None:
-        return content
-    entries = dict(content.entries)
-    left = before.releases - where
-    if left:
-        entries[key] = replace(before, releases=left, certain=before.certain - where)
-    else:
-        del entries[key]
-    return replace(content, entries=entries)
 
 
 def merge_dicts(content: DictContent, other: DictContent, where: ReleaseSet) -> DictContent:

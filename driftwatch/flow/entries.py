@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary, is_private_name
 from driftwatch.flow.coverage import Coverage, switched_off
 from driftwatch.flow.dependencies import COMPLETES
-from driftwatch.flow.functions import bind_unknown, execute_body
+from driftwatch.flow.functions import execute_body
 from driftwatch.flow.interpreter import new_run
 from driftwatch.flow.modules import Modules
+from driftwatch.flow.objects import begin
+from driftwatch.flow.parameters import bind_unknown
 from driftwatch.flow.recorder import merged_constructions
+from driftwatch.flow.renaming import reachable
 from driftwatch.flow.run import Frame, Run
 from driftwatch.flow.skips import skips_of
-from driftwatch.flow.state import State
+from driftwatch.flow.state import Content, State
 from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.uses import Construction, SubclassUse
-from driftwatch.flow.values import Value, anonymous, value_of
+from driftwatch.flow.values import Instance, Value, anonymous, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model import Ref
 
@@ -125,7 +128,8 @@ class Entries:
         run.frame = frame
         if records and coverage is None and frame.coverage is not None:
             self._coverages[function] = frame.coverage
-        state.vars = bind_unknown(run, function, reach, uid)
+        this = self._constructed_by(run, function) if constructs and function.name == "__init__" else None
+        state.vars = bind_unknown(run, function, reach, uid, this)
         active, self._active = self._active, list(self._active)
         try:
             with self._dependencies.gathering() as gathered:
@@ -139,10 +143,11 @@ class Entries:
             self._active = active
         if constructs and function.owner is not None:
             function.owner.guards = run.path
+        before = function.module.heap.keys() | (function.owner.heap.keys() if function.owner is not None else set())
+        made = self._made(value, this, before, end)
         # What a parameter was is for its own function to know.
         returns = value_of((w, anonymous(a)) for w, a in value.alternatives)
         completes = end.reach if end is not None else EMPTY
-        before = function.module.heap.keys() | (function.owner.heap.keys() if function.owner is not None else set())
         lost = self._all - reach
         return Summary(
             returns,
@@ -158,8 +163,35 @@ class Entries:
             frame.fills,
             frame.hands_over,
             frozenset(key for key in frame.changed if key in before or key in self._world.shared),
+            made,
+            frame.sets,
+            frozenset(frame.looks_at),
+            this.site if this is not None else None,
             end.conditional if end is not None else EMPTY,
         )
+
+    def _constructed_by(self, run: Run, constructor: FunctionCode) -> Instance:
+        """The instance of which a constructor is analysed by itself."""
+        assert constructor.owner is not None
+        number = self._world.identities.number((id(constructor.node), "self"), constructor.node)
+        this = Instance(constructor.owner, number)
+        begin(run, this)
+        return this
+
+    def _made(
+        self, value: Value, this: Instance | None, before: Collection[int], end: State | None
+    ) -> dict[int, Content]:
+        """What an activation has made and leaves behind."""
+        if end is None:
+            return {}
+        world, heap = self._world, end.heap
+        left = reachable([value], heap)
+        held = reachable([Value(((self._all, this),))], heap) if this is not None else {}
+        kept = world.homes.keys() | world.objects.lasting
+        made = {key for key in left if not (key in before or key in world.shared or key in kept)}
+        # What an instance holds it alone does, be it that what any of them holds is known together.
+        made |= {key for key in held if key not in world.homes}
+        return {key: heap[key] for key in made}
 
     def leave(self, run: Run, frame: Frame, end: State | None) -> None:
         """An activation ends: what it defined is analysed where nobody has called it."""
@@ -193,6 +225,7 @@ class Entries:
             self._modules.written = False
             outdated = module in self._modules.outdated
             self._modules.outdated.discard(module)
+            self._modules.stale.discard(module)
             self._forget_stale(self._all_functions(module), everything=outdated)
             for function in _writers_first(module):
                 if is_private_name(function.name):
@@ -313,7 +346,8 @@ class Entries:
     def finish(self) -> None:
         """Analyse anew what has looked too early, and give the recorded subclasses the places of their construction."""
         for _ in range(MAX_ROUNDS):
-            outdated = sorted(self._modules.outdated & self._left_over.keys(), key=lambda module: module.path)
+            changed = self._modules.outdated | self._modules.stale
+            outdated = sorted(changed & self._left_over.keys(), key=lambda module: module.path)
             for module in outdated:
                 self.analyse_module(module)
                 self.analyse_left_over(module, self._left_over[module])

@@ -9,11 +9,12 @@ from typing import Any
 import libcst as cst
 
 from driftwatch.flow.assignment import assign
-from driftwatch.flow.attributes import instance_attribute, lineage
+from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.code import ClassCode
 from driftwatch.flow.containers import elements_of
 from driftwatch.flow.exceptions import ANYTHING, FOREIGN, Flight, Handler, Try, is_broad, may_take, raised_by, raised_of
 from driftwatch.flow.faults import Fault
+from driftwatch.flow.lineage import lineage
 from driftwatch.flow.replaced import enter_patches, leave_patches
 from driftwatch.flow.run import Handling, Run, as_alternatives, settle, taken_by
 from driftwatch.flow.state import NO_ARGUMENTS, NO_FAULTS, State, join_states
@@ -272,7 +273,7 @@ def _entered(run: Run, node: cst.With, value: Value) -> Value:
         elif isinstance(atom, Replacing):
             given = atom.gives.within(where)
         elif isinstance(atom, Instance):
-            enter = instance_attribute(run, atom.code, method, where, None, atom)
+            enter = instance_attribute(run, atom, method, where, None)
             if enter is not None and enter.where(lambda a: isinstance(a, Function)):
                 given = run.call(enter, NO_ARGUMENTS, node)
         found = join(found, given)

@@ -8,40 +8,34 @@ from __future__ import annotations
 
 import libcst as cst
 
-from driftwatch.flow.annotations import annotated, default_of
-from driftwatch.flow.arguments import at_call, is_interesting, passes_constants, unknown_call
+from driftwatch.flow.arguments import is_interesting, passes_constants, unknown_call
 from driftwatch.flow.children import children
-from driftwatch.flow.code import ClassCode, FunctionCode, Summary
+from driftwatch.flow.code import ClassCode, FunctionCode
 from driftwatch.flow.escape import has_library
 from driftwatch.flow.handed import hand_over, holds_mutable
+from driftwatch.flow.parameters import all_parameters, bind_arguments
 from driftwatch.flow.replaced import carried, enter_patches
-from driftwatch.flow.run import MAX_DEPTH, Frame, Run, escape
-from driftwatch.flow.shared import keep_content, loosened
+from driftwatch.flow.run import MAX_DEPTH, Frame, Run
+from driftwatch.flow.shared import keep_content
 from driftwatch.flow.skips import mark_skipped
-from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, State, chosen, join_content, join_states
+from driftwatch.flow.state import Arguments, Entry, ListContent, State, chosen, join_states
+from driftwatch.flow.summaries import ask_for, by_summary, is_special, of_instance
 from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
     Atom,
-    Class,
     Const,
-    DictRef,
-    External,
     Function,
     Instance,
     Lazy,
-    ListRef,
     Replacing,
-    Unknown,
     Value,
     const,
-    depends_on_release,
     join,
     unknown,
-    unknown_tainted,
     value_of,
 )
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.releases import EMPTY
 
 MAX_ENTERED = 400
 """A function entered more often than this is no longer followed from further calls."""
@@ -54,10 +48,6 @@ TRANSPARENT_DECORATORS = frozenset(
     }
 )  # fmt: skip
 """Decorators whose result is called as the function itself is."""
-
-FIXTURES = {"monkeypatch": "pytest.MonkeyPatch", "mocker": "pytest_mock.mocker"}
-"""Parameters that a test runner fills in by their name."""
-
 
 # -- definition --------------------------------------------------------------------------------------------------------
 
@@ -72,7 +62,7 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
     run.eager += 1
     applied = [(decorator, run.eval(decorator.decorator, callee=True)) for decorator in node.decorators]
     run.eager -= 1
-    for parameter in _all_parameters(node.params):
+    for parameter in all_parameters(node.params):
         if parameter.default is not None:
             run.eval(parameter.default)
     if run.frame.function is not None:
@@ -139,150 +129,45 @@ def _decorator_name(decorator: cst.Decorator) -> str | None:
     return dotted_name(inner.func if isinstance(inner, cst.Call) else inner)
 
 
-# -- binding -----------------------------------------------------------------------------------------------------------
-
-
-def _all_parameters(params: cst.Parameters) -> list[cst.Param]:
-    return [*params.posonly_params, *params.params, *params.kwonly_params]
-
-
-def bind_unknown(run: Run, function: FunctionCode, reach: ReleaseSet, uid: int) -> dict[str, Value]:
-    """The parameters of a function called by anyone."""
-    params = function.node.params
-    bindings: dict[str, Value] = {}
-    names = [*params.posonly_params, *params.params]
-    start = 0
-    if function.owner is not None and names and function.kind != "static":
-        owner: Atom = Class(function.owner) if function.kind == "class" else Instance(function.owner)
-        bindings[names[0].name.value] = Value(((reach, owner),))
-        start = 1
-    for parameter in (*names[start:], *params.kwonly_params):
-        fixture = FIXTURES.get(parameter.name.value)
-        given = _of_annotation(run, function, parameter, reach) if fixture is None else None
-        bindings[parameter.name.value] = given or Value(((reach, External(fixture or "")),))
-    if isinstance(params.star_arg, cst.Param):
-        key = run.world.identities.number((id(function.node), uid, "*"), function.node)
-        name = params.star_arg.name.value
-        given = Value(((reach, Unknown(name, derived=True)),))
-        run.state.heap[key] = ListContent((), EMPTY, reach, is_tuple=True, others=given)
-        bindings[params.star_arg.name.value] = Value(((reach, ListRef(key)),))
-    if params.star_kwarg is not None:
-        key = run.world.identities.number((id(function.node), uid, "**"), function.node)
-        run.state.heap[key] = DictContent({}, EMPTY, reach)
-        bindings[params.star_kwarg.name.value] = Value(((reach, DictRef(key)),))
-    return bindings
-
-
-def _of_annotation(run: Run, function: FunctionCode, parameter: cst.Param, reach: ReleaseSet) -> Value:
-    anything = Value(((reach, Unknown(parameter.name.value)),))
-    if parameter.annotation is None:
-        return anything
-    known = annotated(run, function, parameter.annotation.annotation)
-    return known.within(reach) if known is not None and known.within(reach).alternatives else anything
-
-
-def bind_arguments(
-    run: Run, function: FunctionCode, bound: Atom | None, arguments: Arguments, node: cst.CSTNode, uid: int
-) -> dict[str, Value]:
-    """The parameters of a function for one call."""
-    reach = run.state.reach
-    params = function.node.params
-    passes_on = isinstance(params.star_arg, cst.Param) or params.star_kwarg is not None
-    marked = at_call(run, arguments, node) if passes_on else arguments
-    positional = list(arguments.positional.elements)
-    passed_on = list(marked.positional.elements)
-    if bound is not None and function.kind != "static":
-        positional.insert(0, Entry(reach, reach, Value(((reach, bound),))))
-        passed_on.insert(0, positional[0])
-    open_positional = (arguments.positional.open | arguments.positional.forwarded) & reach
-    open_keywords = (arguments.keywords.open | arguments.keywords.forwarded) & reach
-    bindings: dict[str, Value] = {}
-    names = [*params.posonly_params, *params.params]
-    by_keyword = dict(arguments.keywords.entries)
-    for i, parameter in enumerate((*names, *params.kwonly_params)):
-        name = parameter.name.value
-        given: Entry | None = positional[i] if i < min(len(positional), len(names)) else None
-        if given is None and parameter not in params.posonly_params:
-            given = by_keyword.pop(name, None)
-        may_be_given = open_keywords | (open_positional if i < len(names) else EMPTY)
-        bindings[name] = _bound_value(run, function, parameter, given, reach, may_be_given)
-    if isinstance(params.star_arg, cst.Param):
-        key = run.world.identities.number((id(function.node), uid, "*"), function.node)
-        extra = tuple(passed_on[len(names) :])
-        run.state.heap[key] = ListContent(
-            extra, marked.positional.open & reach, marked.positional.forwarded & reach, is_tuple=True
-        )
-        bindings[params.star_arg.name.value] = Value(((reach, ListRef(key)),))
-    if params.star_kwarg is not None:
-        key = run.world.identities.number((id(function.node), uid, "**"), function.node)
-        entries = {k: e for k, e in marked.keywords.entries.items() if k in by_keyword}
-        forwarded = marked.keywords.forwarded & reach
-        run.state.heap[key] = DictContent(entries, forwarded=forwarded).joined_others(marked.keywords, reach)
-        bindings[params.star_kwarg.name.value] = Value(((reach, DictRef(key)),))
-    return bindings
-
-
-def _bound_value(
-    run: Run, function: FunctionCode, parameter: cst.Param, given: Entry | None, reach: ReleaseSet, open_: ReleaseSet
-) -> Value:
-    value = Value()
-    absent = reach
-    if given is not None:
-        value = given.value.within(given.releases & reach)
-        absent = reach - given.certain
-        unclear = (given.releases & reach) - value.defined()
-        value = join(value, unknown(unclear))
-    if absent:
-        value = join(value, _default(run, function, parameter, absent))
-        value = join(value, unknown(absent & open_))
-    if value.alternatives and all(isinstance(a, Unknown) for _, a in value.alternatives):
-        known = None
-        if parameter.annotation is not None:
-            known = annotated(run, function, parameter.annotation.annotation)
-        if known is not None and known.within(reach).alternatives:
-            return known.within(reach)
-    return value
-
-
-def _default(run: Run, function: FunctionCode, parameter: cst.Param, where: ReleaseSet) -> Value:
-    node = parameter.default
-    if node is None:
-        return unknown(where)
-    if isinstance(
-        node, (cst.Name, cst.SimpleString, cst.Integer, cst.Float, cst.Tuple, cst.UnaryOperation, cst.Attribute)
-    ):
-        return default_of(run, function, node, where)
-    return unknown(where)
-
-
 # -- calling -----------------------------------------------------------------------------------------------------------
 
 
 def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
     """Call a function of the code base."""
+    callee, arguments = of_instance(callee, arguments)
     function = callee.code
     function.called = True
+    function.called_later = function.called_later or not run.in_constructor
     if _is_started(run, function, arguments, node):
         return unknown_call(run, arguments, node)
     followed = run.world.entries.times_active(function)
     if followed and not (followed == 1 and arguments.constants):
-        return unknown_call(run, arguments, node)
+        return _not_followed(run, callee, arguments, node)
     if run.frame.depth >= MAX_DEPTH or function.entered > MAX_ENTERED:
         summary = run.world.entries.summary(function)
         if summary is None or summary.uses_library:
             run.unresolved(node, f"the calls that lead to `{function.qualname}` are too many to be followed")
-        return unknown_call(run, arguments, node)
+        return _not_followed(run, callee, arguments, node)
     if followed:
         # What it does may depend on a constant that changes from call to call; this one stands for all of them.
         return enter(run, function, callee.bound, arguments.without_constants(), node)
     if not _must_enter(run, callee, arguments, node):
         summary = run.world.entries.summary(function)
         if summary is not None:
-            _ask_for(run.frame, summary, arguments)
+            ask_for(run.frame, summary, arguments)
             for symbol, where in summary.reaches.items():
                 run.reaches(node, symbol, where & run.state.reach)
-            return _by_summary(run, summary, arguments, callee, node)
+            return by_summary(run, summary, arguments, callee, node)
     return enter(run, function, callee.bound, arguments, node)
+
+
+def _not_followed(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """A method that is not followed may set any attribute of what it is called of."""
+    if isinstance(callee.bound, Instance):
+        reach = run.state.reach
+        this = Entry(reach, reach, Value(((reach, callee.bound),)))
+        hand_over(run, Arguments(ListContent((this,))), node)
+    return unknown_call(run, arguments, node)
 
 
 def _is_started(run: Run, function: FunctionCode, arguments: Arguments, node: cst.CSTNode) -> bool:
@@ -309,6 +194,8 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         return True
     if summary.uses_library and not run.frame.muted and _is_hidden(run) and not _is_for_later(run, function, node):
         return True
+    if isinstance(callee.bound, Instance) and is_special(run, callee.bound, summary, arguments):
+        return True
     if isinstance(callee.bound, Const) or (summary.forwards and arguments):
         return True
     if summary.fills and holds_mutable(run, arguments):
@@ -324,52 +211,6 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
 def _is_hidden(run: Run) -> bool:
     """Whether nobody would notice here what a drift raises in a function that is called."""
     return any(run.hides(exception) for exception in ("TypeError", "AttributeError"))
-
-
-def _ask_for(frame: Frame, callee: Summary | Frame, arguments: Arguments) -> None:
-    """What a function that is called asks of its parameters, or does to them, the caller does with its own there."""
-    if any(isinstance(a, Unknown) and a.parameter for value in arguments.values() for _, a in value.alternatives):
-        frame.asks_parameters |= callee.asks_parameters
-        frame.asks_constants |= callee.asks_constants
-        frame.fills |= callee.fills
-        frame.hands_over |= callee.hands_over
-
-
-def _by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Function, node: cst.CSTNode) -> Value:
-    for value in arguments.values():
-        escape(value)
-    if summary.hands_over:
-        hand_over(run, arguments, node)
-    _change(run, summary)
-    run.state.adopt(summary.heap)
-    left = run.state.fork()
-    run.undecided(run.state, left, summary.conditional)
-    if callee.bound is not None:
-        run.state.forget_attributes()
-    if summary.uses_library:
-        run.touch()
-    for kind in sorted(summary.raises):
-        run.may_raise(kind)
-    returned = summary.returns.within(run.state.reach)
-    rest = run.state.reach - returned.defined()
-    guards = EMPTY
-    for value in arguments.values():
-        guards |= depends_on_release(value)
-    return unknown_tainted(join(returned, unknown(rest)), guards)
-
-
-def _change(run: Run, summary: Summary) -> None:
-    """A function that is not followed changes containers that were there before, or does not."""
-    state = run.state
-    for key in summary.changes:
-        run.frame.changed.add(key)
-        mine, after = state.heap.get(key), summary.heap.get(key)
-        if mine is not None and key in run.world.shared:
-            # What all have put into it is known where it is shared.
-            del state.heap[key]
-        elif mine is not None and mine != after:
-            loose = loosened(mine, state.reach)
-            state.heap[key] = loose if after is None else join_content(mine, state.reach, after, state.reach, EMPTY)
 
 
 def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -397,6 +238,7 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
         muted=outer_frame.muted,
         depth=outer_frame.depth + 1,
         uid=uid,
+        turns=outer_frame.turns if outer_frame.constructs else (),
         constructs=outer_frame.constructs,
         closure=closure,
         owner=function.owner,
@@ -409,10 +251,12 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
     run.frame, run.kept = outer_frame, kept
     run.go_back(path)
     outer_frame.asks_parameters |= (frame.asks_parameters and nested) or frame.forwards
-    _ask_for(outer_frame, frame, arguments)
+    ask_for(outer_frame, frame, arguments)
     outer_frame.forwards |= frame.forwards
     outer_frame.fills |= frame.fills and nested
     outer_frame.changed |= frame.changed
+    outer_frame.sets |= frame.sets
+    outer_frame.looks_at |= frame.looks_at
     end = end if end is not None else State(EMPTY, {}, outer.heap)
     run.state = State(end.reach, outer.vars, end.heap, on_the_way_of=end)
     if isinstance(bound, Instance):

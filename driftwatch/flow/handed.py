@@ -12,24 +12,25 @@ from textwrap import dedent
 
 import libcst as cst
 
+from driftwatch.flow.renaming import held_by
 from driftwatch.flow.run import Run
 from driftwatch.flow.shared import loosened
 from driftwatch.flow.sinks import only_says, says
-from driftwatch.flow.state import Arguments, Content, DictContent, ListContent, PartialContent
+from driftwatch.flow.state import Arguments, ListContent, PartialContent
 from driftwatch.flow.survey import changed_by, walk
-from driftwatch.flow.values import Atom, DictRef, ListRef, Partial, Unknown, Value
+from driftwatch.flow.values import Unknown, Value, key_of
 
-READS_ONLY = (
-    "builtins.", "logging.", "warnings.", "json.", "pprint.", "copy.", "math.", "inspect.", "typing.",
+_READ_ONLY = (
+    "builtins.", "logging.", "warnings.", "json.", "pprint.", "copy.", "operator.", "math.", "inspect.", "typing.",
 )  # fmt: skip
 """Beginnings of the import paths of functions that leave what they are given as it is."""
 
-_MAY_WRITE = frozenset({"builtins.exec", "builtins.eval", "builtins.setattr"})
+_MAY_WRITE = frozenset({"builtins.exec", "builtins.eval", "builtins.setattr", "operator.setitem", "operator.delitem"})
 
 
 def only_reads(dotted: str) -> bool:
     """Whether a function of a foreign package is known to leave what it is given as it is."""
-    return dotted.startswith(READS_ONLY) and dotted not in _MAY_WRITE
+    return dotted.startswith(_READ_ONLY) and dotted not in _MAY_WRITE and not dotted.startswith("operator.i")
 
 
 def hand_over(run: Run, arguments: Arguments, node: cst.CSTNode) -> None:
@@ -54,32 +55,18 @@ def holds_mutable(run: Run, arguments: Arguments) -> bool:
 
 
 def mutable_in(run: Run, values: Iterable[Value]) -> Iterator[int]:
-    """The dicts and lists that are, or are held by, some values."""
-    waiting: list[Atom] = [a for value in values for _, a in value.alternatives if isinstance(a, _CONTAINERS)]
-    seen: set[Atom] = set()
+    """The dicts, lists and instances that are, or are held by, some values."""
+    waiting = [atom for value in values for _, atom in value.alternatives if key_of(atom) is not None]
+    seen: set[int] = set()
     while waiting:
-        atom = waiting.pop()
-        if atom in seen or not isinstance(atom, _CONTAINERS):
+        key = key_of(waiting.pop())
+        content = run.content(key) if key is not None and key not in seen else None
+        if key is None or content is None:
             continue
-        seen.add(atom)
-        content = run.content(atom.key)
-        if content is None:
-            continue
+        seen.add(key)
         if not isinstance(content, PartialContent) and not (isinstance(content, ListContent) and content.is_tuple):
-            yield atom.key
+            yield key
         waiting.extend(inner for value in held_by(content) for _, inner in value.alternatives)
-
-
-_CONTAINERS = (DictRef, ListRef, Partial)
-
-
-def held_by(content: Content) -> list[Value]:
-    """The values that a container holds."""
-    if isinstance(content, DictContent):
-        return [*(entry.value for entry in content.entries.values()), content.others]
-    if isinstance(content, ListContent):
-        return [*(entry.value for entry in content.elements), content.others]
-    return [content.func, *held_by(content.positional), *held_by(content.keywords)]
 
 
 # -- functions that were passed over -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import libcst as cst
 from driftwatch.binding.calls import refine
 from driftwatch.binding.signature import Fault, Shape, bind
 from driftwatch.flow.arguments import argument, asks
-from driftwatch.flow.attributes import attribute_of
+from driftwatch.flow.attributes import attribute_of, has_attribute
 from driftwatch.flow.conditions import presence
 from driftwatch.flow.containers import elements_of
 from driftwatch.flow.exceptions import is_one_of, raised_of
@@ -22,6 +22,7 @@ from driftwatch.flow.library import (
     module_member,
     passed_through,
 )
+from driftwatch.flow.objects import content_of
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import Arguments, DictContent, ListContent
 from driftwatch.flow.uses import ProbeUse
@@ -35,6 +36,7 @@ from driftwatch.flow.values import (
     Atom,
     Class,
     Const,
+    DictRef,
     External,
     Function,
     Instance,
@@ -80,6 +82,9 @@ def _hasattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             elif isinstance(atom, Unknown):
                 asks(run, atom)
                 found.append((there, TAINTED if atom.tainted else UNKNOWN))
+            elif isinstance(atom, Instance):
+                holds, fails = has_attribute(run, atom, key.value, there)
+                found.extend([(holds, TRUE), (fails, FALSE)])
             elif lookup(run, atom, key.value, there) is None:
                 found.append((there, UNKNOWN))
             else:
@@ -112,7 +117,7 @@ def _getattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             if of_library:
                 run.asks_of_library(name)
                 _by_unknown_name(run, key, node)
-            found = join(found, tainted_within(unknown(where - of_library), of_library))
+            found = join(found, tainted_within(_any_of(run, here, where - of_library), of_library))
         elif default is None:
             found = join(found, attribute_of(run, here, key.value, node).within(where))
         else:
@@ -131,11 +136,27 @@ def _by_unknown_name(run: Run, key: Atom, node: cst.CSTNode) -> None:
         run.unresolved(node, "an attribute of the library is read by a name that is not known")
 
 
+def _any_of(run: Run, owner: Value, where: ReleaseSet) -> Value:
+    """An attribute of an instance by a name that is not known: any that it holds."""
+    found = unknown(where)
+    for there, atom in as_alternatives(owner, where):
+        content = content_of(run, atom)
+        for entry in content.entries.values() if content is not None else ():
+            found = join(found, entry.value.within(there & entry.releases))
+    return found
+
+
 def _with_default(run: Run, owner: Value, name: str, default: Value, where: ReleaseSet, node: cst.CSTNode) -> Value:
     found: list[Alternative] = []
     for there, atom in as_alternatives(owner, where):
         if isinstance(atom, Const) and atom.value is None:
             found.extend(as_alternatives(default, there))
+            continue
+        if isinstance(atom, Instance):
+            holds, fails = has_attribute(run, atom, name, there)
+            if holds:
+                found.extend(attribute_of(run, Value(((holds, atom),)), name, node).alternatives)
+            found.extend(as_alternatives(default, fails))
             continue
         known = lookup(run, atom, name, there)
         if known is None:
@@ -248,16 +269,19 @@ def _type(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 
 
 def _names_of(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``vars(x)`` or ``dir(x)``: of an instance of the code base's own, what it holds."""
     value = argument(arguments, 0)
     if value is None:
         return unknown(run.state.reach)
-    return value_of(
-        (
-            w,
-            NamesOf(a) if isinstance(a, (LibModule, LibInstance, LibObject)) else TAINTED if is_tainted(a) else UNKNOWN,
-        )
-        for w, a in as_alternatives(value, run.state.reach)
-    )
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        if isinstance(atom, (LibModule, LibInstance, LibObject)):
+            found.append((where, NamesOf(atom)))
+        elif isinstance(atom, Instance) and atom.site is not None and content_of(run, atom) is not None:
+            found.append((where, DictRef(atom.site)))
+        else:
+            found.append((where, TAINTED if is_tainted(atom) else UNKNOWN))
+    return value_of(found)
 
 
 PROBE_ERRORS = ("TypeError", "ValueError")

@@ -13,7 +13,6 @@ import libcst as cst
 
 from driftwatch.flow import pure
 from driftwatch.flow.arguments import argument, at_call, unknown_call
-from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.conditions import truth_of
 from driftwatch.flow.constants import as_constant, constants_of, text_of
 from driftwatch.flow.container_models import CONTAINERS
@@ -25,17 +24,18 @@ from driftwatch.flow.handed import only_reads
 from driftwatch.flow.import_calls import IMPORT_CALLS
 from driftwatch.flow.introspection import INTROSPECTION
 from driftwatch.flow.patches import PATCHES
-from driftwatch.flow.records import fields_of, is_record
+from driftwatch.flow.records import as_dict, is_record, replaced
 from driftwatch.flow.results import count_of
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.sinks import only_looks
 from driftwatch.flow.skips import SKIPS
-from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent
+from driftwatch.flow.state import Arguments, Entry, ListContent, PartialContent
 from driftwatch.flow.values import (
     UNKNOWN,
     Alternative,
     Const,
     External,
+    Factory,
     Instance,
     LibInstance,
     LibTuple,
@@ -143,35 +143,43 @@ def _partial(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         return unknown(run.state.reach)
     marked = at_call(run, arguments, node)
     rest = ListContent(marked.positional.elements[1:], marked.positional.open, marked.positional.forwarded)
-    key = run.world.identities.number((id(node), run.frame.uid, "partial"), node)
+    key = run.world.identities.number((id(node), run.frame.uid, "partial", *run.frame.turns), node)
     run.state.heap[key] = PartialContent(func, rest, marked.keywords)
     return Value(((run.state.reach, Partial(key)),))
 
 
 def _asdict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    """``dataclasses.asdict``: a record has all its fields, whatever they hold."""
+    """``dataclasses.asdict``."""
     value = argument(arguments, 0)
     atom = value.single() if value is not None else None
     if not isinstance(atom, Instance) or not is_record(atom.code):
         return unknown(run.state.reach)
+    return as_dict(run, atom, node)
+
+
+def _field(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``dataclasses.field``: what the class body holds for it is the default."""
     reach = run.state.reach
-    entries: dict[str, Entry] = {}
-    for name in fields_of(atom.code):
-        held = instance_attribute(run, atom.code, name, reach, None, atom)
-        trace = (run.step(node, f"`{name}` is a field of `{atom.code.name}`"),)
-        entries[name] = Entry(reach, reach, unknown(reach) if held is None else held, trace)
-    return run.new_dict(node, DictContent(entries))
+    default, factory = (arguments.keywords.entries.get(name) for name in ("default", "default_factory"))
+    if default is None and factory is None:
+        factory = arguments.keywords.entries.get("factory")
+    if default is not None:
+        return default.value
+    return Value(((reach, Factory(factory.value)),)) if factory is not None else Value()
 
 
 def _replace(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    """``dataclasses.replace``: another instance of the same class of the library."""
+    """``dataclasses.replace``: another instance of the same class."""
     value = argument(arguments, 0)
-    if value is None or not value.where(lambda atom: isinstance(atom, LibInstance)):
+    if value is None or not value.where(lambda atom: isinstance(atom, (LibInstance, Instance))):
         return unknown_call(run, arguments, node)
-    return value_of(
-        (where, atom if isinstance(atom, LibInstance) else UNKNOWN)
-        for where, atom in as_alternatives(value, run.state.reach)
-    )
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        if isinstance(atom, Instance) and is_record(atom.code):
+            found.extend(replaced(run, atom, arguments.keywords, node).within(where).alternatives)
+        else:
+            found.append((where, atom if isinstance(atom, LibInstance) else UNKNOWN))
+    return value_of(found)
 
 
 def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -285,6 +293,14 @@ MODELS: dict[str, Model] = {
     "builtins.any": _any,
     "dataclasses.asdict": _asdict,
     "dataclasses.replace": _replace,
+    "dataclasses.field": _field,
+    "attr.asdict": _asdict,
+    "attr.evolve": _replace,
+    "attr.field": _field,
+    "attr.ib": _field,
+    "attrs.asdict": _asdict,
+    "attrs.evolve": _replace,
+    "attrs.field": _field,
     "builtins.map": _map,
     "builtins.str": _text,
     "builtins.exit": _exit,

@@ -43,7 +43,7 @@ class Modules:
     """Executes modules and answers what their names are.
 
     `written`: a function has changed a module's variable. `outdated`: modules that look at what has been changed since
-    they were analysed.
+    they were analysed; `stale`: of them, only what has read what is another now.
     """
 
     def __init__(self, world: World, files: Files) -> None:
@@ -53,6 +53,7 @@ class Modules:
         self._top = world.history.module.partition(".")[0]
         self.written = False
         self.outdated: set[ModuleCode] = set()
+        self.stale: set[ModuleCode] = set()
         self._asked: set[tuple[ModuleCode, str]] = set()
         self._selections: dict[ModuleCode, Selection] = {}
         self._worth: dict[tuple[ModuleCode, str, bool], bool] = {}
@@ -182,6 +183,9 @@ class Modules:
     def _is_worth_following(self, atom: Lazy) -> bool:
         if self.enumeration(atom) is not None:
             return True
+        if self._is_short_class(atom):
+            # What it makes may hold what was found out of the library.
+            return True
         if not any(self.files.holds(atom.code, word) for word in (self._top, "kwargs", "return {", "return dict(")):
             return False
         knows = self.files.holds(atom.code, self._top)
@@ -195,11 +199,17 @@ class Modules:
             return False
         if _BUILDS_ARGUMENTS.search(found.text) or self._top in found.text:
             return True
-        if found.is_class:
-            # A record may hold what was found out of the library.
-            return knows and any(word in found.text for word in ("NamedTuple", "dataclass"))
         # A short function may call one that asks for the library's version.
         return knows and found.lines < SHORT
+
+    def _is_short_class(self, atom: Lazy) -> bool:
+        defined = any(
+            text.lstrip().startswith((b"class", b"@")) for text in self.files.definitions(atom.code, atom.name)
+        )
+        if not defined or self.files.is_long_class(atom.code, atom.name, SHORT):
+            return False
+        found = self._passed_over(atom.code, atom.name)
+        return found is not None and found.is_class and found.lines < SHORT
 
     def changes_given(self, atom: Lazy) -> bool | None:
         """Whether a function that was passed over changes a container that it is given; None where nobody can tell."""
@@ -256,6 +266,8 @@ class Modules:
         run.state = State(self._all, dict(module.names), dict(module.heap))
         run.block(run.frame.tree.module.body)
         run.ledger.settle(run.state)
+        for code in run.frame.classes:
+            code.passed_over = True
         value = run.state.vars.get(atom.name)
         if value is not None:
             module.names[atom.name] = value

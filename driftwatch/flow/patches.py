@@ -10,6 +10,8 @@ from collections.abc import Callable
 import libcst as cst
 
 from driftwatch.flow.arguments import argument
+from driftwatch.flow.attributes import set_any, set_attribute
+from driftwatch.flow.escape import lose
 from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.library import missing, use_import, use_name
 from driftwatch.flow.replaced import MOCK, enter_patches, replace_name
@@ -24,6 +26,7 @@ from driftwatch.flow.values import (
     LibModule,
     LibObject,
     Replacing,
+    Unknown,
     Value,
     const,
     join,
@@ -110,7 +113,25 @@ def _setattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     owner, name, given = (argument(arguments, i) for i in range(3))
     _patch_each(run, owner, name, node, requires=False)
     enter_patches(run, _replacing(run, owner, name, given, arguments))
+    if owner is not None and name is not None and given is not None:
+        _set_by_name(run, owner, name, given, node)
     return const(None, run.state.reach)
+
+
+def _set_by_name(run: Run, owner: Value, name: Value, given: Value, node: cst.CSTNode) -> None:
+    """An attribute of an instance or class of the code base is set by its name, which need not be known."""
+    for where, key in as_alternatives(name, run.state.reach):
+        if isinstance(key, Const) and isinstance(key.value, str):
+            set_attribute(run, owner.within(where), key.value, given.within(where))
+            continue
+        run.asks_constant(key)
+        for there, atom in as_alternatives(owner, where):
+            set_any(run, atom, given.within(there), there)
+    for where, atom in as_alternatives(owner, run.state.reach):
+        if isinstance(atom, Unknown):
+            run.asks(atom.parameter)
+            run.frame.fills = True
+            lose(run, given.within(where), node, "kept in an attribute of an object that is not known")
 
 
 def _patch_each(
@@ -214,6 +235,7 @@ def _new_monkeypatch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value
 
 PATCHES: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
     "builtins.setattr": _setattr,
+    "builtins.object.__setattr__": _setattr,
     "unittest.mock.patch": _mock_patch,
     "unittest.mock.patch.object": _mock_patch_object,
     "mock.patch": _mock_patch,

@@ -20,6 +20,7 @@ from driftwatch.flow.faults import Ends, Fault, Flying, Ledger, Swallowed, Taken
 from driftwatch.flow.guard import Guard
 from driftwatch.flow.shared import CONTENTS, changed_content
 from driftwatch.flow.state import Arguments, Content, DictContent, ListContent, State, join_states
+from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.syntax import Tree
 from driftwatch.flow.uses import Catch, Location, Outcome, Step, Use
 from driftwatch.flow.values import (
@@ -76,6 +77,8 @@ class Frame:
     muted: bool = False
     depth: int = 0
     uid: int = 0
+    turns: tuple[int, ...] = ()
+    """Which turn of each loop is executed: what one makes is not what another one makes."""
     constructs: bool = False
     """A constructor is analysed by itself: another time, what is made here is the same."""
     is_script: bool = False
@@ -103,6 +106,10 @@ class Frame:
     """Something that it is given may be changed here: a container gets other content."""
     hands_over: bool = False
     """Something that it is given goes on to somebody who may change it."""
+    sets: bool = False
+    """An attribute of an instance is set here."""
+    looks_at: set[str] = field(default_factory=set)
+    """Attributes that are read here of any instance."""
     changed: set[int] = field(default_factory=set)
     """The containers whose content is changed here."""
     owner: ClassCode | None = None
@@ -176,6 +183,8 @@ class Run:
         self.ledger = Ledger(world.recorder)
         self.handling: list[Handling] = []
         """The handlers that are being executed, innermost last."""
+        self.made: set[int] = set()
+        """The instances that have been made in this execution."""
 
     # -- evaluation ------------------------------------------------------------------------------------------------
 
@@ -223,24 +232,31 @@ class Run:
     # -- containers ------------------------------------------------------------------------------------------------
 
     def new_dict(self, site: object, content: DictContent) -> Value:
-        key = self.world.identities.number((id(site), self.frame.uid, "dict"), site)
+        key = self.world.identities.number((id(site), self.frame.uid, "dict", *self.frame.turns), site)
         self.state.heap[key] = content
         return Value(((self.state.reach, DictRef(key)),))
 
     def new_list(self, site: object, content: ListContent, index: int = 0) -> Value:
         """A list made at a place; `index` tells apart those that one place makes side by side."""
-        key = self.world.identities.number((id(site), self.frame.uid, "list", index), site)
+        key = self.world.identities.number((id(site), self.frame.uid, "list", index, *self.frame.turns), site)
         self.state.heap[key] = content
         return Value(((self.state.reach, ListRef(key)),))
 
     def content(self, key: int) -> Content | None:
         shared = self.world.shared.get(key)
         if shared is None:
-            return self.state.heap.get(key)
+            known = self.state.heap.get(key)
+            home = self.world.homes.get(key) if known is None else None
+            return known if home is None else home.heap.get(key)
         shared.readers.add(self.frame.module)
         self.world.dependencies.read(shared, CONTENTS)
         known = self.state.heap.get(key)
         return known if known is not None else shared.content()
+
+    def dict_at(self, key: int) -> DictContent:
+        """The content of a dict, or of an instance."""
+        content = self.content(key)
+        return content if isinstance(content, DictContent) else DictContent()
 
     def change(self, key: int, content: Content) -> None:
         """A container of the heap becomes this."""
@@ -248,6 +264,29 @@ class Run:
         self.frame.changed.add(key)
         if key in self.world.shared:
             changed_content(self.world, key, content, self.state.heap)
+
+    @property
+    def entry(self) -> Frame:
+        """The activation that all others were called from."""
+        frame = self.frame
+        while frame.caller is not None:
+            frame = frame.caller
+        return frame
+
+    @property
+    def in_module(self) -> bool:
+        """Whether a module is being executed, be it that functions are called there."""
+        return self.entry.function is None
+
+    @property
+    def in_constructor(self) -> bool:
+        """Whether this happens while an instance is made."""
+        frame: Frame | None = self.frame
+        while frame is not None:
+            if frame.function is not None and frame.function.owner is not None and frame.function.name in CONSTRUCTORS:
+                return True
+            frame = frame.caller
+        return False
 
     # -- control flow ----------------------------------------------------------------------------------------------
 

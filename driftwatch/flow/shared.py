@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.code import ClassCode, ModuleCode
+from driftwatch.flow.renaming import reachable
 from driftwatch.flow.state import Content, DictContent, Entry, ListContent, PartialContent, State
 from driftwatch.flow.values import (
     UNKNOWN,
@@ -21,12 +22,14 @@ from driftwatch.flow.values import (
     Const,
     DictRef,
     External,
+    Instance,
     ListRef,
     Opaque,
     Partial,
     Value,
     anonymous,
     join,
+    made_from,
     unknown,
     value_of,
 )
@@ -71,6 +74,12 @@ def open_variables(world: World, module: ModuleCode, passed_over: Collection[str
         if piece.defines in passed_over or piece.is_class:
             for name in piece.globals & module.names.keys():
                 module.names[name] = join(module.names[name], unknown(everywhere))
+    kept = reachable(module.names.values(), module.heap)
+    for key, atom in kept.items():
+        world.homes.setdefault(key, module)
+        if isinstance(atom, Instance):
+            world.objects.lasting.add(key)
+            _loosen_held(world, module, key)
     held = [name for name, value in module.names.items() if any(_is_container(atom) for _, atom in value.alternatives)]
     if not held:
         return
@@ -82,6 +91,14 @@ def open_variables(world: World, module: ModuleCode, passed_over: Collection[str
             _loosen(world, module, module.names[name], seen=seen)
         elif seen:
             _share(world, module, module.names[name])
+
+
+def _loosen_held(world: World, module: ModuleCode, key: int) -> None:
+    """An instance is kept in a variable of a module: functions may change the containers that it holds."""
+    content, changed = module.heap[key], module.changed_in_functions
+    for name, entry in content.entries.items() if isinstance(content, DictContent) else ():
+        if changed is None or f".{name}" in changed:
+            _loosen(world, module, entry.value, seen=False)
 
 
 def share_attribute(world: World, code: ClassCode, name: str, value: Value, heap: Mapping[int, Content]) -> Value:
@@ -152,6 +169,16 @@ def keep_one(world: World, code: ClassCode, key: int, heap: dict[int, Content]) 
         changed_content(world, key, heap[key], heap)
     else:
         code.heap[key] = heap[key]
+
+
+def keep_held(world: World, code: ClassCode, key: int, heap: Mapping[int, Content]) -> None:
+    """An instance is found in an attribute, with what it holds in a heap: it outlives what has made it."""
+    home = code.heap
+    for held, atom in reachable([Value(((world.all_releases, DictRef(key)),))], heap).items():
+        if isinstance(atom, Instance) or held == key:
+            world.objects.lasting.add(held)
+        if held not in world.shared:
+            home[held] = heap[held]
 
 
 def changed_content(world: World, key: int, content: Content, heap: Mapping[int, Content]) -> None:
@@ -257,7 +284,10 @@ def loosened(content: Content, where: ReleaseSet) -> Content:
 
 def _loose(entry: Entry, where: ReleaseSet) -> Entry:
     here = entry.releases & where
-    return replace(entry, certain=entry.certain - where, value=join(entry.value, unknown(here))) if here else entry
+    if not here:
+        return entry
+    # What told something about the release may be a guard still.
+    return replace(entry, certain=entry.certain - where, value=join(entry.value, made_from(here, entry.value)))
 
 
 def _absorbed(before: DictContent, content: DictContent, heap: dict[int, Content], world: World) -> DictContent:

@@ -45,7 +45,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class DictContent:
-    """Keys known by name, and the releases in which there may be others.
+    """Keys known by name, and the releases in which there may be others: of a dict, or of an instance's attributes.
 
     `forwarded` is where those others are what the current function's own caller passes. `others` is what may be under
     the keys that are not known by name; where there may be such and it says nothing, it may be anything.
@@ -76,6 +76,35 @@ class DictContent:
         if not here:
             return self
         return self.opened(here, other.under_unknown_keys() if other.others.alternatives else None)
+
+
+def put(content: DictContent, key: str, entry: Entry) -> DictContent:
+    """The dict after ``d[key] = value`` where the entry says; elsewhere what was there stays."""
+    before = content.entries.get(key)
+    if before is not None:
+        stays = before.releases - entry.certain
+        kept = before.value.within(stays)
+        entry = replace(
+            entry,
+            releases=entry.releases | stays,
+            certain=entry.certain | (before.certain & (stays | entry.releases)),
+            value=join(entry.value, kept),
+        )
+    return replace(content, entries={**content.entries, key: entry})
+
+
+def take(content: DictContent, key: str, where: ReleaseSet) -> DictContent:
+    """The dict after the key was removed in these releases."""
+    before = content.entries.get(key)
+    if before is None:
+        return content
+    entries = dict(content.entries)
+    left = before.releases - where
+    if left:
+        entries[key] = replace(before, releases=left, certain=before.certain - where)
+    else:
+        del entries[key]
+    return replace(content, entries=entries)
 
 
 @dataclass(frozen=True, slots=True)

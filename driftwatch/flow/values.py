@@ -184,16 +184,21 @@ class Class(Atom):
 
 @dataclass(frozen=True, slots=True)
 class Instance(Atom):
-    """An instance of a class of the code base."""
+    """An instance of a class of the code base.
+
+    `site` is the heap number of what it holds, where it is known where it was made. Without one it stands for any.
+    """
 
     code: ClassCode
+    site: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SuperOf(Atom):
-    """``super()`` within a class of the code base."""
+    """``super()`` within a class of the code base, of the instance or class that a method was called of."""
 
     code: ClassCode
+    bound: Atom | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +238,13 @@ class Partial(Atom):
 
 
 @dataclass(frozen=True, slots=True)
+class Factory(Atom):
+    """The default of a field that is made for each instance, by calling this."""
+
+    makes: Value
+
+
+@dataclass(frozen=True, slots=True)
 class Managed(Atom):
     """What a function of the code base returns that is a context manager: ``with`` gives what it yields.
 
@@ -268,6 +280,13 @@ class SkipMark(Atom):
 
 
 Alternative = tuple[ReleaseSet, Atom]
+
+
+def key_of(atom: Atom) -> int | None:
+    """The heap number of what a thing holds, where that lives in the heap."""
+    if isinstance(atom, (DictRef, ListRef, Partial)):
+        return atom.key
+    return atom.site if isinstance(atom, Instance) else None
 
 
 @dataclass(frozen=True, slots=True)

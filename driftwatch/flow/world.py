@@ -11,6 +11,7 @@ from driftwatch.flow.files import Files
 from driftwatch.flow.identities import Identities
 from driftwatch.flow.loading import Loading
 from driftwatch.flow.modules import Modules
+from driftwatch.flow.objects import Objects
 from driftwatch.flow.recorder import Recorder
 from driftwatch.flow.run import Frame
 from driftwatch.flow.shared import Shared
@@ -30,6 +31,9 @@ class World:
         self.replaces = False
         """Something of the library's has been replaced by something of the code base's."""
         self.shared: dict[int, Shared] = {}
+        self.homes: dict[int, ModuleCode] = {}
+        """The modules in whose variables containers and instances are kept."""
+        self.objects = Objects()
         self.identities = Identities()
         self.dependencies = Dependencies()
         self.no_frame = Frame(ModuleCode("", ""), Tree("", 0, cst.Module([])))

@@ -10,6 +10,7 @@ from tests.flow.programs.flags import FLAGS
 from tests.flow.programs.guards import GUARDS
 from tests.flow.programs.helpers import HELPERS
 from tests.flow.programs.imports import IMPORTS
+from tests.flow.programs.instances import INSTANCES
 from tests.flow.programs.kept import KEPT
 from tests.flow.programs.layout import LAYOUT
 from tests.flow.programs.managers import MANAGERS
@@ -26,5 +27,5 @@ from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT, *PROBES,
-    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *SUBMODULES, *RESULTS, *SIGHT, *HELPERS, *FLAGS,
+    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *SUBMODULES, *RESULTS, *SIGHT, *HELPERS, *FLAGS,
 )  # fmt: skip
