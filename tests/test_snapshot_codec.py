@@ -17,6 +17,7 @@ from driftwatch.snapshot.model import (
     Parameter,
     ParameterKind,
     Ref,
+    Refusal,
     Signature,
     Snapshot,
     Symbol,
@@ -40,6 +41,7 @@ signatures = st.builds(
     st.lists(st.integers(0, 9), max_size=2).map(tuple),
     st.none() | st.sampled_from(Flavour),
     st.lists(names, max_size=2).map(tuple),
+    st.lists(st.builds(Refusal, texts, names), max_size=2).map(tuple),
 )
 symbols = st.builds(
     Symbol,

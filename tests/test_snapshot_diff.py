@@ -87,6 +87,21 @@ CASES = [
         "def f(x):\n    if x:\n        return 1, 2, 3\n    return 1, 2",
         [("risky", "length-changed", "f", None)],
     ),
+    (
+        "def f(a): ...",
+        "def f(a):\n    if a not in (0, 1):\n        raise ValueError(a)",
+        [("risky", "refusal-added", "f", None)],
+    ),
+    (
+        "def f(a):\n    if a < 0:\n        raise ValueError(a)",
+        "def f(a): ...",
+        [("compatible", "refusal-removed", "f", None)],
+    ),
+    (
+        "def f(a): ...",
+        "def f(a, b=0):\n    if b > 1:\n        raise ValueError(b)",
+        [("compatible", "parameter-added", "f", "b"), ("informational", "refusal-added", "f", None)],
+    ),
     ("def f(): ...", "async def f(): ...", [("breaking", "flavour-changed", "f", None)]),
     ("def f():\n    return [1, x]", "def f():\n    yield 1", [("breaking", "flavour-changed", "f", None)]),
     ("X = 1", "X = 2", [("risky", "value-changed", "X", None)]),

@@ -51,6 +51,8 @@ _PHRASES = {
     ChangeKind.UNDEPRECATED: "no longer deprecated",
     ChangeKind.KEYWORD_ADDED: "{parameter} (accepted as a keyword beside the parameters)",
     ChangeKind.KEYWORD_REMOVED: "{parameter} (was accepted as a keyword beside the parameters)",
+    ChangeKind.REFUSAL_ADDED: "raises {before} if {after}",
+    ChangeKind.REFUSAL_REMOVED: "no longer raises {after} if {before}",
     ChangeKind.REQUIRES_CHANGED: "needs {after}, before {before}",
 }
 

@@ -77,7 +77,8 @@ def _of_both(first: Signature, second: Signature) -> Signature:
     gives = tuple(sorted({*first.gives, *second.gives})) if first.gives and second.gives else ()
     ref = first.returns_ref if first.returns_ref == second.returns_ref else None
     returns = first.returns if first.returns == second.returns else None
-    return replace(first, returns=returns, returns_ref=ref, gives=gives)
+    refusals = tuple(refusal for refusal in first.refusals if refusal in second.refusals)
+    return replace(first, returns=returns, returns_ref=ref, gives=gives, refusals=refusals)
 
 
 def _of_two_kinds(first: Symbol, second: Symbol) -> Symbol:

@@ -57,6 +57,9 @@ class ChangeKind(str, Enum):
     KEYWORD_ADDED = "keyword-added"
     """A keyword beside the parameters, that a decorator or a ``**kwargs`` accepts."""
     KEYWORD_REMOVED = "keyword-removed"
+    REFUSAL_ADDED = "refusal-added"
+    """It raises for some arguments that it took; another exception for the same ones is no change."""
+    REFUSAL_REMOVED = "refusal-removed"
     REQUIRES_CHANGED = "requires-changed"
 
 

@@ -24,6 +24,7 @@ from driftwatch.snapshot.model import (
     Parameter,
     ParameterKind,
     Ref,
+    Refusal,
     Signature,
     Snapshot,
     Symbol,
@@ -151,7 +152,17 @@ def encode_symbol(symbol: Symbol) -> Entry:
 _KEYS = frozenset(
     {
         *("name", "kind", "binding", "abstract", "bases", "value", "annotation", "definition", "requires", "open"),
-        *("parameters", "returns", "instance_of", "extra_keywords", "gives", "flavour", "refused", "variants"),
+        *(
+            "parameters",
+            "returns",
+            "instance_of",
+            "extra_keywords",
+            "gives",
+            "flavour",
+            "refused",
+            "refusals",
+            "variants",
+        ),
         *("imports", "demands", "shows"),
         *("deprecated", "removal"),
         *("is", "since", "until"),
@@ -195,6 +206,8 @@ def _encode_signature(signature: Signature) -> Entry:
         entry["extra_keywords"] = list(signature.extra_keywords)
     if signature.refused:
         entry["refused"] = list(signature.refused)
+    if signature.refusals:
+        entry["refusals"] = [list(refusal) for refusal in signature.refusals]
     if signature.flavour is not None:
         entry["flavour"] = signature.flavour.value
     if signature.gives:
@@ -212,6 +225,7 @@ def _decode_signature(entry: Entry) -> Signature:
         gives=_numbers(entry.get("gives", ())),
         flavour=Flavour(entry["flavour"]) if "flavour" in entry else None,
         refused=_texts(entry.get("refused", ())),
+        refusals=tuple(Refusal(*_texts(refusal)) for refusal in entry.get("refusals", ())),
     )
 
 

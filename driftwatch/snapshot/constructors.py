@@ -163,7 +163,7 @@ def _from_function(library: Library, bound: Bound) -> Iterator[Signature | None]
         if isinstance(function, FunctionFacts):
             parameters = without_first(function.parameters)
             accepted, refused = accepted_keywords(function), function.refused_keywords
-            yield Signature(parameters, extra_keywords=accepted, refused=refused)
+            yield Signature(parameters, extra_keywords=accepted, refused=refused, refusals=function.refusals)
         else:
             yield None
 

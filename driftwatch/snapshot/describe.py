@@ -177,6 +177,7 @@ class Descriptions:
             returns_ref,
             tuple(sorted(extra)),
             refused=facts.refused_keywords,
+            refusals=facts.refusals,
         )
         return taken if decorators.makes_context(facts) else replace(taken, gives=facts.gives, flavour=facts.flavour)
 

@@ -19,7 +19,7 @@ from driftwatch.snapshot.changes import Change, ChangeKind, Grade
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.lineage import linearized
 from driftwatch.snapshot.model import Binding, Ref, Snapshot, Symbol, SymbolKind
-from driftwatch.snapshot.signature_changes import parameter_changes, result_changes, signature_text
+from driftwatch.snapshot.signature_changes import parameter_changes, refusal_changes, result_changes, signature_text
 
 __all__ = [
     "Change",
@@ -223,6 +223,7 @@ def _signature_changes(ref: Ref, old: Symbol, new: Symbol) -> Iterator[Change]:
         return
     yield from parameter_changes(ref, old.signature, new.signature)
     yield from result_changes(ref, old.signature, new.signature)
+    yield from refusal_changes(ref, old.signature, new.signature)
 
 
 def _grade_of_new(symbol: Symbol) -> Grade:

@@ -72,6 +72,13 @@ class Ref(NamedTuple):
         return Ref(self.module, f"{self.qualname}.{name}" if self.qualname else name)
 
 
+class Refusal(NamedTuple):
+    """A condition over parameters and constants, as source text, under which a call raises, and the exception."""
+
+    condition: str
+    exception: str
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter of a signature. `default` and `annotation` are source text, None when there is none."""
@@ -92,6 +99,7 @@ class Signature:
 
     `returns` is the annotation's source text. `returns_ref` is the class of the library it names, when it names one.
     `extra_keywords` are accepted although the ``def`` does not show them (a decorator that renames old keywords).
+    `refusals` are combinations of arguments for which a call raises at once.
     `refused` are keywords that a ``**kwargs`` takes no value for.
     `flavour` is set where a call gives something that the result must be got out of first.
     `gives` are the numbers of values that the tuple or list it gives may have; empty where it may give anything.
@@ -104,6 +112,7 @@ class Signature:
     gives: tuple[int, ...] = ()
     flavour: Flavour | None = None
     refused: tuple[str, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from driftwatch.snapshot.decorators import literal
 from driftwatch.snapshot.instance_attributes import Delegate, attributes_given_outside, instance_attributes
 from driftwatch.snapshot.lazy_names import LazyNames, lazy_names
 from driftwatch.snapshot.model import Parameter, ParameterKind
+from driftwatch.snapshot.raising import refusals
 from driftwatch.snapshot.refusals import keywords_of
 from driftwatch.snapshot.returned import flavour, lengths
 from driftwatch.snapshot.source_facts import (
@@ -306,6 +307,7 @@ class _ModuleReading:
             gives=lengths(node),
             only_keywords=keywords.only,
             refused_keywords=keywords.refused,
+            refusals=refusals(node),
             flavour=flavour(node),
             warns=_deprecation_warning(node),
             wrapper_keywords=_wrapper_keywords(node) if self._may_wrap and owner is self._module else (),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 
@@ -98,6 +99,21 @@ def result_changes(ref: Ref, old: Signature, new: Signature) -> Iterator[Change]
         )
     if (grade := grade_of_given(old.returns, new.returns)) is not None:
         yield Change(ref, ChangeKind.RETURNS_CHANGED, grade, before=old.returns, after=new.returns)
+
+
+def refusal_changes(ref: Ref, old: Signature, new: Signature) -> Iterator[Change]:
+    """Combinations of arguments that are refused from here on, and those that no longer are."""
+    before, after = ({r.condition: r.exception for r in s.refusals} for s in (old, new))
+    names = {p.name for p in old.parameters}
+    for condition, exception in after.items():
+        if condition not in before:
+            # Over a new parameter alone, nobody can have passed it.
+            told = any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(ast.parse(condition)))
+            grade = Grade.RISKY if told else Grade.INFORMATIONAL
+            yield Change(ref, ChangeKind.REFUSAL_ADDED, grade, before=exception, after=condition)
+    for condition, exception in before.items():
+        if condition not in after:
+            yield Change(ref, ChangeKind.REFUSAL_REMOVED, Grade.COMPATIBLE, before=condition, after=exception)
 
 
 def _renamed(old: Signature, new: Signature) -> dict[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from driftwatch.snapshot.model import Flavour, Parameter
+from driftwatch.snapshot.model import Flavour, Parameter, Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class FunctionFacts:
     `flavour` is what calling it gives when that isn't the result itself, a coroutine or a generator.
     `only_keywords` are all that its ``**kwargs`` takes, None where it takes any; `refused_keywords` are some that it
     does not take.
+    `refusals` are the combinations of arguments for which it raises at once.
     `gives` are the lengths of the tuple or list it gives, where that is all it may give.
     `warns` is the text of the deprecation warning its body starts with. `wrapper_keywords` are the keywords that a
     wrapper made inside it (it is a decorator then) takes out before it calls what it wraps.
@@ -60,6 +61,7 @@ class FunctionFacts:
     flavour: Flavour | None = None
     only_keywords: tuple[str, ...] | None = None
     refused_keywords: tuple[str, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
