@@ -15,6 +15,7 @@ from driftwatch.flow.exceptions import FOREIGN
 from driftwatch.flow.functions import call_function
 from driftwatch.flow.handed import holds_mutable
 from driftwatch.flow.library import CONSTRUCTOR, use_call
+from driftwatch.flow.managers import stack_method
 from driftwatch.flow.models import DECORATOR_MAKERS, call_external
 from driftwatch.flow.run import Run, as_alternatives, escape, settle
 from driftwatch.flow.skips import put_on
@@ -34,6 +35,7 @@ from driftwatch.flow.values import (
     MethodOf,
     Partial,
     SkipMark,
+    Stack,
     SuperOf,
     Unknown,
     Value,
@@ -166,6 +168,8 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
         return call_function(run, atom, arguments, node)
     if isinstance(atom, Class):
         return instantiate(run, atom.code, arguments, node)
+    if isinstance(atom, MethodOf) and isinstance(atom.owner, Stack):
+        return stack_method(run, atom.owner, atom.name, arguments, node)
     if isinstance(atom, MethodOf):
         return call_method(run, atom, arguments.positional, arguments.keywords, node)
     if isinstance(atom, Partial):

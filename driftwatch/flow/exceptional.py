@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import libcst as cst
 
-from driftwatch.flow.assignment import assign
-from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.code import ClassCode
 from driftwatch.flow.containers import elements_of
-from driftwatch.flow.exceptions import ANYTHING, FOREIGN, Flight, Handler, Try, is_broad, may_take, raised_by, raised_of
+from driftwatch.flow.exceptions import ANYTHING, FOREIGN, Flight, Handler, Try, is_broad, may_take, raised_of
 from driftwatch.flow.faults import Fault
 from driftwatch.flow.lineage import lineage
-from driftwatch.flow.replaced import enter_patches, leave_patches
 from driftwatch.flow.run import Handling, Run, as_alternatives, settle, taken_by
-from driftwatch.flow.state import NO_ARGUMENTS, NO_FAULTS, State, join_states
+from driftwatch.flow.state import NO_FAULTS, State, join_states
 from driftwatch.flow.syntax import dotted_name, statements
 from driftwatch.flow.values import (
     NOTHING,
@@ -25,18 +22,13 @@ from driftwatch.flow.values import (
     Class,
     Const,
     External,
-    Function,
     Instance,
     Lazy,
     LibInstance,
     LibObject,
-    Managed,
     Raised,
-    Replacing,
     Unknown,
     Value,
-    join,
-    unknown,
     value_of,
 )
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -145,29 +137,38 @@ def _finally(run: Run, node: cst.Finally, last: Try, before: State, returned: in
 
 def _fly_through(run: Run, last: Try, do: Callable[[], object]) -> None:
     """Do something on the way of each exception that a ``try`` has stopped, and let it go on from there."""
-    flights: dict[tuple[str, ...], list[Flight]] = {}
-    for flight in last.stops or ():
-        flights.setdefault(flight.raised.names, []).append(flight)
+    flights = tuple(gather(last.stops or ()))
     last.stops = None
-    for group in flights.values():
-        state: State | None = None
-        flying: dict[Fault, ReleaseSet] = {}
-        for flight in group:
-            entry = flight.state.fork()
-            entry.faults = taken_by(None, last, flight.state, flight.faults)
-            state = join_states(state, entry)
-            for fault, where in flight.faults.items():
-                flying[fault] = flying.get(fault, EMPTY) | where
-        if state is None or not state.reach:
-            continue
-        run.state = state
-        run.handling.append(Handling(last, Value(((state.reach, group[0].raised),)), run.frame))
+    for flight in flights:
+        run.state = flight.state
+        run.state.faults = taken_by(None, last, flight.state, flight.faults)
+        run.handling.append(Handling(last, Value(((run.state.reach, flight.raised),)), run.frame))
         do()
         run.handling.pop()
         if run.state.reach:
-            went_on = run.state
-            went_on.faults = {t: where for t, where in went_on.faults.items() if t.fault not in flying}
-            run.send(Flight(group[0].raised, went_on, flying, group[0].place))
+            run.send(go_on(flight, run.state))
+
+
+def gather(flights: Iterable[Flight]) -> Iterator[Flight]:
+    """What was thrown, one of each kind."""
+    kinds: dict[tuple[str, ...], list[Flight]] = {}
+    for flight in flights:
+        kinds.setdefault(flight.raised.names, []).append(flight)
+    for alike in kinds.values():
+        state: State | None = None
+        flying: dict[Fault, ReleaseSet] = {}
+        for flight in alike:
+            state = join_states(state, flight.state.fork())
+            for fault, where in flight.faults.items():
+                flying[fault] = flying.get(fault, EMPTY) | where
+        if state is not None and state.reach:
+            yield replace(alike[0], state=state, faults=flying)
+
+
+def go_on(flight: Flight, state: State) -> Flight:
+    """An exception goes on from a state that had taken it."""
+    state.faults = {taken: where for taken, where in state.faults.items() if taken.fault not in flight.faults}
+    return replace(flight, state=state)
 
 
 def _handler(run: Run, node: cst.ExceptHandler | cst.ExceptStarHandler) -> Handler:
@@ -205,92 +206,6 @@ def exception_names(run: Run, node: cst.BaseExpression) -> tuple[str, ...]:
 
 def _project_exception(atom: Class) -> tuple[str, ...]:
     return (f"{atom.code.module.name}.{atom.code.name}",)
-
-
-SUPPRESSORS = frozenset({"contextlib.suppress"})
-
-
-EXPECTERS = frozenset({"pytest.raises", "pytest.warns"})
-
-
-def execute_with(run: Run, node: cst.With) -> None:
-    _with_items(run, node, 0)
-
-
-def _with_items(run: Run, node: cst.With, index: int) -> None:
-    if index == len(node.items):
-        run.block(node.body.body)
-        return
-    item = node.items[index]
-    handler = _with_handler(run, item.item)
-    if handler is not None:
-        attempt = Try([handler], node.body.body)
-        run.frame.tries.append(attempt)
-        _with_items(run, node, index + 1)
-        run.frame.tries.pop()
-        settle(run, [run.state, *_run_handlers(run, attempt, [()])])
-        return
-    run.entered = item.item
-    value = run.eval(item.item)
-    run.entered = None
-    if not run.state.reach:
-        return
-    entered = _entered(run, node, value)
-    if item.asname is not None:
-        assign(run, item.asname.name, entered)
-    before = enter_patches(run, value)
-    _managed_items(run, node, index, value)
-    leave_patches(run, before)
-
-
-def _managed_items(run: Run, node: cst.With, index: int, value: Value) -> None:
-    """The rest of a ``with``, within what the manager of one item takes."""
-    managed = [handler for _, atom in value.alternatives if isinstance(atom, Managed) for handler in atom.handlers]
-    handlers = [handler for handler in managed if raised_by(handler.body, FOREIGN, handler.name) is None]
-    if not handlers:
-        _with_items(run, node, index + 1)
-        return
-    # What the manager takes round its ``yield``, it takes of what happens in here.
-    attempt = Try([replace(handler, entries=[]) for handler in handlers], node.body.body)
-    run.frame.tries.append(attempt)
-    _with_items(run, node, index + 1)
-    run.frame.tries.pop()
-    ends: list[State | None] = [run.state]
-    for handler in attempt.handlers:
-        ends.extend(_run_handlers(run, replace(attempt, handlers=[handler]), [()]))
-    settle(run, ends)
-
-
-def _entered(run: Run, node: cst.With, value: Value) -> Value:
-    """What ``with`` binds: what the manager gives, of the code base's own; of others, the manager itself."""
-    found = Value()
-    method = "__enter__" if node.asynchronous is None else "__aenter__"
-    for where, atom in as_alternatives(value, run.state.reach):
-        given = Value(((where, atom),)) if isinstance(atom, (LibInstance, Instance)) else unknown(where)
-        if isinstance(atom, Managed):
-            given = atom.gives.within(where)
-            given = join(given, unknown(where - given.defined()))
-        elif isinstance(atom, Replacing):
-            given = atom.gives.within(where)
-        elif isinstance(atom, Instance):
-            enter = instance_attribute(run, atom, method, where, None)
-            if enter is not None and enter.where(lambda a: isinstance(a, Function)):
-                given = run.call(enter, NO_ARGUMENTS, node)
-        found = join(found, given)
-    return found
-
-
-def _with_handler(run: Run, item: cst.BaseExpression) -> Handler | None:
-    if not isinstance(item, cst.Call):
-        return None
-    func = run.eval(item.func, callee=True).single()
-    if not isinstance(func, External) or func.dotted not in SUPPRESSORS | EXPECTERS:
-        return None
-    types: list[str] = []
-    for argument in item.args:
-        if argument.keyword is None and not argument.star:
-            types.extend(exception_names(run, argument.value))
-    return Handler(run.frame.tree, item, tuple(types), (), expects=func.dotted in EXPECTERS)
 
 
 def execute_raise(run: Run, node: cst.Raise) -> None:

@@ -108,6 +108,8 @@ class Try:
     nothing of the kind is in its way."""
     manages: bool = False
     """It stands for a ``with``: only the manager's exit says what it takes."""
+    around: tuple[Try, ...] = ()
+    """What is round the ``yield`` of a generator whose manager it stands for."""
     maybe: dict[str, State] = field(default_factory=dict)
     _checks_only: bool | None = None
 
@@ -118,9 +120,13 @@ class Try:
         if joined is not None:
             self.maybe[kind] = joined
 
+    def holds(self, body: Sequence[cst.CSTNode]) -> None:
+        """What is executed where a generator yields is executed in here."""
+        self.body, self._checks_only = (*self.body, *body), None
+
     def takes_all(self, kind: str) -> bool:
         """Whether nothing of this kind gets out."""
-        return self.swallows or any(is_broad(handler) for handler in self.handlers)
+        return self.swallows or self.manages or any(is_broad(handler) for handler in self.handlers)
 
     @property
     def checks_only(self) -> bool:

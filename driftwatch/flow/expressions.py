@@ -37,7 +37,6 @@ from driftwatch.flow.values import (
     External,
     LibObject,
     ListRef,
-    Managed,
     Opaque,
     Unknown,
     Value,
@@ -316,9 +315,11 @@ def _yield(run: Run, node: cst.Yield) -> Value:
     if node.value is not None:
         inner = node.value.item if isinstance(node.value, cst.From) else node.value
         value = evaluate(run, inner)
+    if run.frame.at_yield is not None:
+        run.frame.at_yield(value.within(run.state.reach))
+        return unknown(run.state.reach)
     if run.frame.function is not None and manages(run.frame.function):
-        handlers = tuple(handler for attempt in run.frame.tries for handler in attempt.handlers)
-        run.frame.yields.append((run.state.reach, Managed(value.within(run.state.reach), handlers)))
+        run.frame.yields.extend(as_alternatives(value, run.state.reach))
     else:
         lose(run, value, node, YIELDED)
     escape(value)

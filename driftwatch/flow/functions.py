@@ -6,6 +6,8 @@ the library, it passes its arguments on, or it does not return in every release.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import libcst as cst
 
 from driftwatch.flow.arguments import is_interesting, passes_constants, unknown_call
@@ -18,7 +20,7 @@ from driftwatch.flow.replaced import carried, enter_patches
 from driftwatch.flow.run import MAX_DEPTH, Frame, Run
 from driftwatch.flow.shared import keep_content
 from driftwatch.flow.skips import mark_skipped
-from driftwatch.flow.state import Arguments, Entry, ListContent, State, chosen, join_states
+from driftwatch.flow.state import Arguments, Entry, ListContent, PartialContent, State, chosen, join_states
 from driftwatch.flow.summaries import ask_for, by_summary, is_special, of_instance
 from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.syntax import dotted_name
@@ -28,6 +30,7 @@ from driftwatch.flow.values import (
     Function,
     Instance,
     Lazy,
+    Managed,
     Replacing,
     Value,
     const,
@@ -138,8 +141,15 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
     function = callee.code
     function.called = True
     function.called_later = function.called_later or not run.in_constructor
+    if manages(function) and is_generator(function):
+        return _manager(run, callee, arguments, node)
     if _is_started(run, function, arguments, node):
         return unknown_call(run, arguments, node)
+    return _follow(run, callee, arguments, node)
+
+
+def _follow(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
+    function = callee.code
     followed = run.world.entries.times_active(function)
     if followed and not (followed == 1 and arguments.constants):
         return _not_followed(run, callee, arguments, node)
@@ -170,6 +180,18 @@ def _not_followed(run: Run, callee: Function, arguments: Arguments, node: cst.CS
     return unknown_call(run, arguments, node)
 
 
+def _manager(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """What a generator makes that is a context manager: it is executed where it is entered."""
+    key = run.world.identities.number((id(node), run.frame.uid, "manager"), node)
+    func = Value(((run.state.reach, callee),))
+    gives = Value()
+    if run.entered is not node:
+        # Who enters it may not be seen.
+        gives = _follow(run, callee, arguments, node)
+    run.state.heap[key] = PartialContent(func, arguments.positional, arguments.keywords)
+    return Value(((run.state.reach, Managed(key, node, gives)),)) if run.state.reach else Value()
+
+
 def _is_started(run: Run, function: FunctionCode, arguments: Arguments, node: cst.CSTNode) -> bool:
     """Whether all that is left of a program is a call of what is analysed by itself, with nothing round it to tell."""
     frame = run.frame
@@ -181,6 +203,9 @@ def _is_started(run: Run, function: FunctionCode, arguments: Arguments, node: cs
 def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> bool:
     function = callee.code
     if function.module.executing or function.closure is not None or isinstance(function.node, cst.Lambda):
+        return True
+    if run.handling and run.state.faults:
+        # What a handler does with a fault depends on what it calls.
         return True
     summary = run.world.entries.summary(function)
     if summary is None:
@@ -213,8 +238,16 @@ def _is_hidden(run: Run) -> bool:
     return any(run.hides(exception) for exception in ("TypeError", "AttributeError"))
 
 
-def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Arguments, node: cst.CSTNode) -> Value:
-    """Follow a call into the function's body."""
+def enter(
+    run: Run,
+    function: FunctionCode,
+    bound: Atom | None,
+    arguments: Arguments,
+    node: cst.CSTNode,
+    *,
+    at_yield: Callable[[Value], None] | None = None,
+) -> Value:
+    """Follow a call into the function's body; `at_yield` is what is done where a context manager's generator yields."""
     function.entered += 1
     outer, outer_frame = run.state, run.frame
     uid = run.world.identities.call(outer_frame, node)
@@ -245,6 +278,8 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
         coverage=outer_frame.coverage,
         given=outer_frame.given | _passed_in(outer_frame, arguments),
         detached=_is_for_later(run, function, node),
+        at_yield=at_yield,
+        mark=f"\0{uid}\0" if at_yield is not None else "",
     )
     kept, path = run.kept, run.path
     value, end = execute_body(run, frame, State(outer.reach, {**bindings, **seen}, outer.heap, on_the_way_of=outer))
@@ -258,7 +293,7 @@ def enter(run: Run, function: FunctionCode, bound: Atom | None, arguments: Argum
     outer_frame.sets |= frame.sets
     outer_frame.looks_at |= frame.looks_at
     end = end if end is not None else State(EMPTY, {}, outer.heap)
-    run.state = State(end.reach, outer.vars, end.heap, on_the_way_of=end)
+    run.state = State(end.reach, frame.outside(end) or outer.vars, end.heap, on_the_way_of=end)
     if isinstance(bound, Instance):
         run.state.forget_attributes()
     return value.within(end.reach)
@@ -307,6 +342,8 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         end = join_states(end, there)
     if function.owner is not None and function.name in CONSTRUCTORS and end is not None:
         keep_content(run.world, function.owner, end)
+    if frame.at_yield is not None:
+        return Value(), end
     if is_generator(function):
         given = value_of(frame.yields) if manages(function) else unknown(start)
         return given, end if end is not None else State(start, {}, state.heap, on_the_way_of=state)

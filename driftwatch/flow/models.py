@@ -22,7 +22,7 @@ from driftwatch.flow.escape import NOT_SORTED_OUT, lose
 from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.handed import only_reads
 from driftwatch.flow.import_calls import IMPORT_CALLS
-from driftwatch.flow.introspection import INTROSPECTION
+from driftwatch.flow.introspection import INTROSPECTION, class_names
 from driftwatch.flow.patches import PATCHES
 from driftwatch.flow.records import as_dict, is_record, replaced
 from driftwatch.flow.results import count_of
@@ -43,6 +43,8 @@ from driftwatch.flow.values import (
     NamesOf,
     Partial,
     Raised,
+    Stack,
+    Suppressing,
     Unknown,
     Value,
     anonymous,
@@ -222,6 +224,18 @@ def _exception(run: Run, name: str, arguments: Arguments) -> Value:
     return Value(((run.state.reach, raised_of(name, "")),))
 
 
+def _suppress(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    found = [class_names(run, entry.value) for entry in arguments.positional.elements]
+    known = () if None in found else tuple(name for names in found if names is not None for name in names)
+    return Value(((run.state.reach, Suppressing(known)),))
+
+
+def _stack(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    key = run.world.identities.number((id(node), run.frame.uid, "stack"), node)
+    run.state.heap[key] = ListContent()
+    return Value(((run.state.reach, Stack(key)),))
+
+
 def _exit(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """The program ends here; a script that ends itself so has run."""
     if run.frame.function is None:
@@ -315,6 +329,9 @@ MODELS: dict[str, Model] = {
     "unittest.TestCase.fail": _ends_test("AssertionError"),
     "functools.partial": _partial,
     "enum.auto": _auto,
+    "contextlib.suppress": _suppress,
+    "contextlib.ExitStack": _stack,
+    "contextlib.AsyncExitStack": _stack,
     "typing.cast": _cast,
     "logging.getLogger": _logger,
 }

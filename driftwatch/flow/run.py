@@ -95,6 +95,10 @@ class Frame:
     returns: list[tuple[State, Value]] = field(default_factory=list)
     yields: list[Alternative] = field(default_factory=list)
     """What is yielded, where that is entered by a ``with``."""
+    at_yield: Callable[[Value], None] | None = None
+    """What is done where it yields: the block of a ``with``."""
+    mark: str = ""
+    """What the caller's variables bear, as that block leaves them, among those of the generator."""
     globals: set[str] = field(default_factory=set)
     asks_parameters: bool = False
     asks_constants: bool = False
@@ -129,7 +133,14 @@ class Frame:
     def stack(self) -> list[Try]:
         """Every ``try`` round this point, callers' included, outermost first."""
         outer = self.caller.stack() if self.caller is not None and not self.detached else []
-        return [*outer, *self.tries]
+        return [*outer, *(each for attempt in self.tries for each in (*attempt.around, attempt))]
+
+    def outside(self, state: State) -> dict[str, Value] | None:
+        """The caller's variables, as far as they are kept in a state of this frame."""
+        if not self.mark:
+            return None
+        size = len(self.mark)
+        return {name[size:]: value for name, value in state.vars.items() if name.startswith(self.mark)} or None
 
     def way_in(self) -> tuple[Step, ...]:
         """The calls that led here, for the trace."""
@@ -319,7 +330,8 @@ class Run:
         before = frame.entered
         if before is None:
             return state
-        return State(state.reach & before.reach, dict(before.vars), dict(state.heap), on_the_way_of=state)
+        variables = frame.outside(state) or dict(before.vars)
+        return State(state.reach & before.reach, variables, dict(state.heap), on_the_way_of=state)
 
     def _flying(self, state: State) -> Flying:
         """The faults whose handlers are being executed: what is raised now is raised in their place."""

@@ -11,9 +11,10 @@ import libcst as cst
 from driftwatch.flow.assignment import assign, execute_annotated, execute_assign, execute_augmented, execute_delete
 from driftwatch.flow.classes import define_class
 from driftwatch.flow.containers import turns_over
-from driftwatch.flow.exceptional import execute_raise, execute_try, execute_with, tell_caller
+from driftwatch.flow.exceptional import execute_raise, execute_try, tell_caller
 from driftwatch.flow.functions import define_function
 from driftwatch.flow.imports import execute_import, execute_import_from
+from driftwatch.flow.managers import execute_with
 from driftwatch.flow.matching import execute_match
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Loop, Run, settle

@@ -15,8 +15,9 @@ from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model import Ref
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode
-    from driftwatch.flow.exceptions import Handler
 
 
 class Atom:
@@ -246,13 +247,29 @@ class Factory(Atom):
 
 @dataclass(frozen=True, slots=True)
 class Managed(Atom):
-    """What a function of the code base returns that is a context manager: ``with`` gives what it yields.
+    """What a generator of the code base makes that is a context manager.
 
-    `handlers` are the ``except`` clauses, innermost last, round its ``yield``.
+    What is called, with what, lives in the state's heap under `key`; `call` is where. `gives` is what it yields, where
+    it was not called to be entered right there.
     """
 
+    key: int
+    call: cst.CSTNode
     gives: Value
-    handlers: tuple[Handler, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressing(Atom):
+    """``contextlib.suppress``; no `types` where they are not known."""
+
+    types: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stack(Atom):
+    """``contextlib.ExitStack``; the managers it has entered live in the state's heap under this number."""
+
+    key: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -304,4 +304,183 @@ MANAGERS = (
             return gathered(x)
         """,
     ),
+    marked(
+        "what_leaves_the_block_of_a_manager",
+        """
+        import contextlib
+
+        import lib.comm as comm
+        from taking import Optional, Others, Timed, Typed, narrow, tolerant, translated
+
+
+        def run_class(g):
+            made = None
+            with Optional("workspace") as taken:
+                made = comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@taking.py:15
+            return made, taken.failed
+
+
+        def run_class_that_lets_go(g):
+            with Timed() as timer, contextlib.nullcontext():
+                return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+
+
+        def run_typed(g):
+            with Typed():
+                comm.gather(g, axis=0)  #! DW201 gather 0.1.0 silent@taking.py:34
+            with Others():
+                comm.gather(g, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        def run_generator(g):
+            with tolerant("workspace"):
+                return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@taking.py:47
+
+
+        def run_raised_behind(g):
+            made = None
+            with tolerant("workspace"):
+                made = comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+            if made is None:
+                raise RuntimeError("none")
+            return made
+
+
+        def run_known_behind(g):
+            made = None
+            with tolerant("workspace"):
+                made = comm.create(1, 0)
+            return made.close()  #! DW203 close 0.1.0 to 0.2.0 raises
+
+
+        def run_narrow(g):
+            with narrow():
+                return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+
+
+        def run_translated(g):
+            try:
+                with translated():
+                    return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@56
+            except RuntimeError:
+                return None
+
+
+        def run_translated_openly(g):
+            with translated():
+                return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+
+
+        def run_kept(g):
+            quiet = contextlib.suppress(Exception)
+            with quiet:
+                return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@67
+
+
+        def run_stack(g):
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(contextlib.suppress(Exception))
+                return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@72
+
+
+        def run_stack_of_generators(g):
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(tolerant("workspace"))
+                return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@taking.py:47
+
+
+        def run_stack_entered_too_late(g):
+            with contextlib.ExitStack() as stack:
+                comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+                stack.enter_context(contextlib.suppress(Exception))
+
+
+        def run_nested(g):
+            with tolerant("outer"):
+                with tolerant("inner"):
+                    comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@taking.py:47
+                return comm.gather(g, axis=0)  #! DW201 gather 0.1.0 silent@taking.py:47
+
+
+        class Both:
+            @contextlib.contextmanager
+            def block(self, g):
+                try:
+                    yield comm.create(1, 0)
+                except AttributeError:
+                    print("none")
+
+
+        def run_method(g):
+            with Both().block(g) as made:
+                return made.close()  #! DW203 close 0.1.0 to 0.2.0 guarded@101
+        """,
+        taking="""
+        import contextlib
+        import logging
+
+        log = logging.getLogger()
+
+
+        class Optional:
+            def __init__(self, what):
+                self.what = what
+                self.failed = False
+
+            def __enter__(self):
+                return self
+
+            def __exit__(self, kind, error, traceback):
+                if error is not None:
+                    self.failed = True
+                    log.info("%s: %s", self.what, error)
+                return True
+
+
+        class Timed:
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *error):
+                return False
+
+
+        class Typed:
+            def __enter__(self):
+                pass
+
+            def __exit__(self, kind, error, traceback):
+                return kind is not None and issubclass(kind, AttributeError)
+
+
+        class Others(Typed):
+            def __exit__(self, kind, error, traceback):
+                return isinstance(error, (OSError, ValueError))
+
+
+        @contextlib.contextmanager
+        def tolerant(what):
+            try:
+                yield
+            except Exception as error:
+                log.warning("%s: %s", what, error)
+
+
+        @contextlib.contextmanager
+        def narrow():
+            try:
+                yield
+            except (OSError, ValueError):
+                pass
+
+
+        @contextlib.contextmanager
+        def translated():
+            try:
+                yield 1
+            except Exception as error:
+                raise RuntimeError("none") from error
+        """,
+        runs=False,
+    ),
 )
