@@ -90,6 +90,7 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
         uid=outer_frame.uid,
         closure=closure,
         owner=code,
+        budget=outer_frame.budget,
         coverage=outer_frame.coverage,
     )
     run.frame = frame

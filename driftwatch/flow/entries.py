@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from driftwatch.flow.budget import Budget
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary, is_private_name
 from driftwatch.flow.coverage import Coverage, switched_off
 from driftwatch.flow.dependencies import COMPLETES
@@ -100,9 +101,9 @@ class Entries:
         records: bool,
         closure: tuple[dict[str, Value], ...] | None = None,
         perhaps: ReleaseSet = EMPTY,
-        coverage: Coverage | None = None,
+        within: Frame | None = None,
     ) -> Summary:
-        """Analyse a function; `coverage` is that of the entry point it belongs to, where it is none of its own."""
+        """Analyse a function; `within` is where it is defined or handed out, where it is no entry point of its own."""
         run = new_run(self._world)
         constructs = function.owner is not None and function.name in CONSTRUCTORS
         identities = self._world.identities
@@ -123,10 +124,11 @@ class Entries:
             constructs=constructs,
             closure=closure if closure is not None else function.closure or (),
             owner=function.owner,
-            coverage=coverage if coverage is not None else Coverage(function.module, reach, function),
+            budget=within.budget if within is not None else Budget(),
+            coverage=within.coverage if within is not None else Coverage(function.module, reach, function),
         )
         run.frame = frame
-        if records and coverage is None and frame.coverage is not None:
+        if records and within is None and frame.coverage is not None:
             self._coverages[function] = frame.coverage
         this = self._constructed_by(run, function) if constructs and function.name == "__init__" else None
         state.vars = bind_unknown(run, function, reach, uid, this)
@@ -206,12 +208,12 @@ class Entries:
             closure = ({**(function.closure[0] if function.closure else {}), **variables}, *outer)
             if function not in self._active:
                 self._active.append(function)
-                self._analyse(function, function.reach, records=True, closure=closure, coverage=frame.coverage)
+                self._analyse(function, function.reach, records=True, closure=closure, within=frame)
                 self._active.pop()
         for function in dict.fromkeys(frame.taken_over):
             if frame.records and (function.escapes or not function.called) and function not in self._active:
                 self._active.append(function)
-                self._analyse(function, function.reach, records=True, coverage=frame.coverage)
+                self._analyse(function, function.reach, records=True, within=frame)
                 self._active.pop()
         if frame.records:
             for code in dict.fromkeys(frame.classes):

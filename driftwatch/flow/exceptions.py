@@ -111,10 +111,16 @@ class Try:
     around: tuple[Try, ...] = ()
     """What is round the ``yield`` of a generator whose manager it stands for."""
     maybe: dict[str, State] = field(default_factory=dict)
+    _latest: dict[str, State] = field(default_factory=dict)
+    """The last state of each kind that went into `maybe`: most calls change nothing."""
     _checks_only: bool | None = None
 
     def may_raise(self, kind: str, state: State) -> None:
         """Something runs here that may raise: `ANYTHING`, `FOREIGN` or an exception of this name."""
+        latest = self._latest.get(kind)
+        if latest is not None and latest.covers(state):
+            return
+        self._latest[kind] = state.fork()
         known = self.maybe.get(kind)
         joined = join_states(known, state) if known is not None and known.reach else state.fork()
         if joined is not None:

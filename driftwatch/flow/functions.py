@@ -153,7 +153,7 @@ def _follow(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode)
     followed = run.world.entries.times_active(function)
     if followed and not (followed == 1 and arguments.constants):
         return _not_followed(run, callee, arguments, node)
-    if run.frame.depth >= MAX_DEPTH or function.entered > MAX_ENTERED:
+    if run.frame.depth >= MAX_DEPTH or function.entered > MAX_ENTERED or run.frame.budget.spent:
         summary = run.world.entries.summary(function)
         if summary is None or summary.uses_library:
             run.unresolved(node, f"the calls that lead to `{function.qualname}` are too many to be followed")
@@ -275,6 +275,7 @@ def enter(
         constructs=outer_frame.constructs,
         closure=closure,
         owner=function.owner,
+        budget=outer_frame.budget,
         coverage=outer_frame.coverage,
         given=outer_frame.given | _passed_in(outer_frame, arguments),
         detached=_is_for_later(run, function, node),

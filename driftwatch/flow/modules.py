@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from driftwatch.flow.budget import Budget
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.coverage import Coverage
 from driftwatch.flow.dependencies import COMPLETES
@@ -80,7 +81,7 @@ class Modules:
             return
         module.executing = True
         run = new_run(self._world)
-        coverage = Coverage(module, self._all)
+        coverage, budget = Coverage(module, self._all), Budget()
         self._world.entries.covers(module, coverage)
         selection = self._selection(module)
         try:
@@ -88,7 +89,7 @@ class Modules:
                 tree = self.tree(module, first, last)
                 if not run.frame.module.path or run.frame.tree is not tree:
                     run.frame = self._module_frame(module, tree, run.frame)
-                    run.frame.coverage = coverage
+                    run.frame.coverage, run.frame.budget = coverage, budget
                 run.block(tree.module.body)
                 if not run.state.reach:
                     break

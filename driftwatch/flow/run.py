@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from driftwatch.flow.budget import Budget
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode
 from driftwatch.flow.coverage import Coverage
 from driftwatch.flow.exceptions import ANYTHING, Flight, Handler, Try, catches, judge, raised_of
@@ -47,7 +48,7 @@ MAX_DEPTH = 12
 """How many calls deep the code base's own functions are followed."""
 
 
-MAX_REPEATS = 256
+MAX_REPEATS = 64
 """How often loops in loops may repeat a statement."""
 
 
@@ -117,6 +118,7 @@ class Frame:
     changed: set[int] = field(default_factory=set)
     """The containers whose content is changed here."""
     owner: ClassCode | None = None
+    budget: Budget = field(default_factory=Budget)
     coverage: Coverage | None = None
     """What the entry point that this belongs to reaches of the library; None where nothing is recorded of it."""
     given: frozenset[FunctionCode] = frozenset()
@@ -209,9 +211,11 @@ class Run:
 
     def block(self, body: Iterable[cst.CSTNode]) -> None:
         """Execute statements in order, for as long as there is a release in which they are reached."""
+        budget = self.frame.budget
         for statement in body:
             if not self.state.reach.mask:
                 return
+            budget.left -= 1
             self.semantics.execute(self, statement)
 
     def call(self, value: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -238,7 +242,7 @@ class Run:
 
     def bears(self, number: int) -> bool:
         """Whether what is executed here may be repeated so often."""
-        return self.repeats * number <= MAX_REPEATS
+        return self.repeats * number <= MAX_REPEATS and not self.frame.budget.spent
 
     # -- containers ------------------------------------------------------------------------------------------------
 

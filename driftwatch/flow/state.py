@@ -225,6 +225,17 @@ class State:
         """Where the program really gets here."""
         return self.reach - self.ghost
 
+    def covers(self, other: State) -> bool:
+        """Whether it is the other state, in the same releases or more."""
+        return (
+            other.reach <= self.reach
+            and other.ghost == self.ghost
+            and other.faults == self.faults
+            and other.vars == self.vars
+            and other.heap == self.heap
+            and other.conditions == self.conditions
+        )
+
     def adopt(self, heap: Mapping[int, Content]) -> None:
         """Make containers that live elsewhere visible here."""
         for key, content in heap.items():
@@ -319,6 +330,8 @@ def chosen(first: Value, second: Value, decided: ReleaseSet) -> Value:
 
 
 def join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseSet, decided: ReleaseSet) -> Content:
+    if a == b:
+        return a
     if isinstance(a, DictContent) and isinstance(b, DictContent):
         keys = dict.fromkeys((*a.entries, *b.entries))
         entries = {k: _join_entry(a.entries.get(k), reach_a, b.entries.get(k), reach_b, decided) for k in keys}

@@ -120,6 +120,9 @@ def _for(run: Run, node: cst.For) -> None:
                 _round(run, node, loop, Entry(reach, EMPTY, run.combine(reach, iterable)))
                 if before.is_now(run, node.target):
                     break
+            else:
+                if run.frame.budget.spent:
+                    _cut_short(run, node)
     run.frame.loops.pop()
     run.go_back(path)
     if node.orelse is not None:
@@ -133,6 +136,9 @@ def _go_through(run: Run, node: cst.For, loop: Loop, parts: Sequence[Entry]) -> 
     idle = EMPTY
     with run.repeated(len(parts)):
         for part in parts:
+            if run.frame.budget.spent:
+                _cut_short(run, node)
+                break
             if idle and part.releases <= idle:
                 if part is parts[-1] or not run.state.reach <= parts[-1].certain:
                     _round(run, node, loop, part, follow=False)
@@ -141,6 +147,12 @@ def _go_through(run: Run, node: cst.For, loop: Loop, parts: Sequence[Entry]) -> 
             _round(run, node, loop, part)
             if alike and before.is_now(run, node.target):
                 idle |= part.releases
+
+
+def _cut_short(run: Run, node: cst.For | cst.While) -> None:
+    """A loop has been too much work: what further turns of it would do is not known."""
+    if run.frame.uses_library:
+        run.unresolved(node, "this loop and what it calls are too much to be followed to the end")
 
 
 def _asks_for_part(run: Run, node: cst.For) -> bool:
@@ -231,6 +243,9 @@ def _while(run: Run, node: cst.While) -> None:
             loop.continues.clear()
             if before.is_now(run):
                 break
+        else:
+            if run.frame.budget.spent:
+                _cut_short(run, node)
     endless = isinstance(node.test, cst.Name) and node.test.value == "True"
     run.frame.loops.pop()
     run.go_back(path)

@@ -365,6 +365,12 @@ def join(first: Value, second: Value) -> Value:
         return first
     if not first.alternatives:
         return second
+    if len(first.alternatives) == len(second.alternatives) == 1:
+        (here, atom), (there, other) = first.alternatives[0], second.alternatives[0]
+        if atom is other or atom == other:
+            return first if there <= here else Value(((here | there, atom),))
+    elif first.alternatives == second.alternatives:
+        return first
     return value_of((*first.alternatives, *second.alternatives))
 
 

@@ -1,0 +1,83 @@
+"""Programs whose paths multiply: the work stays in proportion to the code, and what is given up is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import libcst as cst
+import pytest
+
+from driftwatch.flow.budget import MAX_STATEMENTS
+from driftwatch.flow.run import Run
+from driftwatch.flow.uses import CallUse
+from tests.flow.marked import analysed
+
+HEAD = "import lib.comm as comm\n\n\n"
+
+
+def closures_re_entered(depth: int) -> str:
+    """Each function calls the next one twice, and is handed a closure of its caller's."""
+    text = "def _f0(run):\n    return run(1)\n\n\n"
+    for i in range(1, depth + 1):
+        text += (
+            f"def _f{i}(run):\n    def inner(x):\n        return run(x)\n    _f{i - 1}(inner)\n    _f{i - 1}(run)\n\n\n"
+        )
+    return text + f"def main(ws):\n    _f{depth}(lambda x: comm.fuse(x, ws))\n"
+
+
+def loops_in_loops(depth: int) -> str:
+    """Loops over lists, one in the other, whose body asks for what all of them go through."""
+    text = "def main(x):\n"
+    for i in range(depth):
+        text += "    " * (i + 1) + f"for v{i} in [1, 2, 3, 4, 5, 6, 7, 8]:\n"
+    return text + "    " * (depth + 1) + f"comm.fuse(x, [{', '.join(f'v{i}' for i in range(depth))}])\n"
+
+
+def loops_that_call(depth: int) -> str:
+    """A loop in each function, and the call of the next function in it."""
+    text = "def _f0(x):\n    return comm.fuse(x, 1)\n\n\n"
+    for i in range(1, depth + 1):
+        text += f"def _f{i}(x):\n    for v in (1, 2, 3, 4):\n        _f{i - 1}([x, v])\n\n\n"
+    return text + f"def main(x):\n    _f{depth}(x)\n"
+
+
+def ways_that_part_and_meet(depth: int) -> str:
+    """Ways that part and meet again, each with a call of one function that is defined there."""
+    text = "def main(x, *flags):\n    def step(y):\n        return comm.fuse(y, 1)\n"
+    for i in range(depth):
+        text += f"    if flags[{i}]:\n        step({i})\n    else:\n        step(x)\n"
+    return text
+
+
+@pytest.fixture
+def executed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many statements are executed."""
+    counted = [0]
+    block = Run.block
+
+    def counting(self: Run, body: Sequence[cst.CSTNode]) -> None:
+        counted[0] += len(body)
+        block(self, body)
+
+    monkeypatch.setattr(Run, "block", counting)
+    return counted
+
+
+@pytest.mark.parametrize("shape", [closures_re_entered, loops_in_loops, loops_that_call, ways_that_part_and_meet])
+def test_no_program_is_followed_without_end(shape: object, executed: list[int], tmp_path: Path) -> None:
+    work = {}
+    for depth in (2, 4, 8):
+        executed[0] = 0
+        text = HEAD + shape(depth)  # type: ignore[operator]
+        analysis = analysed(tmp_path / str(depth), {"main.py": text})
+        work[depth] = executed[0]
+        assert analysis.unresolved or any(isinstance(use, CallUse) for use in analysis.uses)
+        # A function is analysed by itself and, to know what calls of it do, once more.
+        assert executed[0] <= 3 * MAX_STATEMENTS + 40 * len(text.splitlines())
+    assert work[2] < MAX_STATEMENTS
+
+
+def test_what_is_given_up_is_told(tmp_path: Path) -> None:
+    analysis = analysed(tmp_path, {"main.py": HEAD + loops_that_call(14)})
+    assert [each.reason for each in analysis.unresolved if "too many to be followed" in each.reason]
