@@ -15,9 +15,6 @@ from driftwatch.rules.example import COMPANIONS, DISTRIBUTION, history, knowledg
 from driftwatch.rules.rule import Context, Example, Rule
 
 KILN = history()
-AWAITED = {"DW503": "the interpreter does not tell yet where a test leads past the library"}
-"""Rules whose facts are not found yet; whoever finds them takes the line out."""
-
 BAD = [pytest.param(each, example, id=f"{each.code}-{i}") for each in RULES for i, example in enumerate(each.bad)]
 GOOD = [pytest.param(each, example, id=f"{each.code}-{i}") for each in RULES for i, example in enumerate(each.good)]
 
@@ -41,11 +38,7 @@ def findings(folder: Path, example: Example) -> list[Finding]:
 
 
 @pytest.mark.parametrize(("each", "example"), BAD)
-def test_a_bad_example_gives_exactly_what_it_says(
-    request: pytest.FixtureRequest, tmp_path: Path, each: Rule, example: Example
-) -> None:
-    if each.code in AWAITED:
-        request.applymarker(pytest.mark.xfail(strict=True, reason=AWAITED[each.code]))
+def test_a_bad_example_gives_exactly_what_it_says(tmp_path: Path, each: Rule, example: Example) -> None:
     found = [
         (f.location.line, KILN.timeline.describe(f.releases), f.outcome, f.parameter)
         for f in findings(tmp_path, example)

@@ -390,7 +390,7 @@ def test_flashinfer_0_7_4_as_sglang_0_5_23_would_have_met_it(tmp_path: Path) -> 
     assert len(form["removed"]) == 14
     (hits,) = release.code
     assert (hits.errors, hits.silent, hits.already, hits.allowed) == ((), (), 0, False)
-    assert {(f.location.path, f.symbol, f.location.line) for f in hits.degraded} == {
+    assert {(f.location.path, f.symbol, f.location.line) for f in hits.degraded if f.code == "DW201"} == {
         ("sglang/srt/layers/moe/token_dispatcher/flashinfer.py", f"flashinfer.comm.{name}", 51)
         for name in ("MoeAlltoAll", "moe_a2a_get_workspace_size_per_rank")
     }

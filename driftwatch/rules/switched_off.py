@@ -14,10 +14,10 @@ _HEADING = Heading("DW503", "switched-off", Severity.NOTE)
 
 def check(use: Use, context: Context) -> Iterator[Verdict]:
     if isinstance(use, SwitchedOff) and use.symbols:
-        names = list(dict.fromkeys(symbol.dotted for symbol in use.symbols))
+        names = list(dict.fromkeys(symbol.qualname or symbol.module for symbol in use.symbols))
         yield _HEADING.verdict(
             use,
-            names[0],
+            use.symbols[0].dotted,
             use.releases,
             f"a test here leads past {some(names)} in {RELEASES}",
             "",
@@ -49,6 +49,12 @@ RULE = Rule(
     ),
     hint="Require a release in which it is reached, where it must be.",
     check=check,
-    bad=(Example("Gone since 2.0, and looked for", _TESTED, (Expected(3, "2.0 to 2.1", Outcome.GUARDED),)),),
+    bad=(
+        Example(
+            "Gone since 2.0, and looked for",
+            _TESTED,
+            (Expected(3, "2.0 to 2.1", Outcome.GUARDED), Expected(10, "2.0 to 2.1", Outcome.GUARDED)),
+        ),
+    ),
     good=(Example("No supported release lacks it", _TESTED, against="<2"),),
 )
