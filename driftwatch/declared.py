@@ -25,7 +25,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from driftwatch.discovery import folders_below, listed
-from driftwatch.dockerfile import Installed, installed
+from driftwatch.dockerfile import Installed, installed, is_dockerfile
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -34,7 +34,6 @@ else:
 
 _LARGEST = 8_000_000
 _PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py", "PKG-INFO", ".git", ".hg")
-_DOCKERFILE = re.compile(r"(?:Dockerfile|Containerfile)(?:\..+)?|.+\.(?:Dockerfile|Containerfile)", re.IGNORECASE)
 _REQUIREMENTS = re.compile(r".*(?:requirements|constraints).*\.(?:txt|in)", re.IGNORECASE)
 _INCLUDED = re.compile(r"(?:-r|--requirement|-c|--constraint)(?:\s+|=)(\S+)")
 _EXTRA = re.compile(r"""(?:\s+and\s+)?\bextra\s*==\s*(['"])(?P<name>[^'"]*)\1(?:\s+and\s+)?""")
@@ -214,7 +213,7 @@ class Requirements:
         above = "/".join(folder.parts[-2:])
         for name in names:
             # Of nearly all files the name is enough.
-            if _DOCKERFILE.fullmatch(name) is not None:
+            if is_dockerfile(name):
                 yield from self._dockerfile(folder / name)
             elif _REQUIREMENTS.fullmatch(f"{above}/{name}") and (folder / name).is_file():
                 yield self._requirements(folder / name)

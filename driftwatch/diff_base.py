@@ -22,6 +22,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from driftwatch.config import Config, discover, load
+from driftwatch.dockerfile import is_dockerfile
 from driftwatch.errors import ConfigError, InputError, UsageError
 from driftwatch.findings import Finding, Severity
 from driftwatch.scan import ScanRequest, ScanResult, Sources, scan
@@ -29,7 +30,7 @@ from driftwatch.snapshot.git import GitCommit, git
 from driftwatch.suppress import Suppressed
 
 _NAMES = ("METADATA", "PKG-INFO", "requires.txt")
-_SUFFIXES = (".py", ".pyw", ".toml", ".cfg", ".txt", ".json")
+_SUFFIXES = (".py", ".pyw", ".toml", ".cfg", ".txt", ".in", ".json")
 """What a scan reads of a project: its sources, what declares its dependencies, its configuration and baseline."""
 _AT_ONCE = 500
 
@@ -150,7 +151,7 @@ def _is_read(path: str) -> bool:
     parts = path.split("/")
     if any(part in ("", ".", "..") or part.lower() == ".git" for part in parts):
         return False
-    return parts[-1].endswith(_SUFFIXES) or parts[-1] in _NAMES or parts[-1] == "pyvenv.cfg"
+    return parts[-1].endswith(_SUFFIXES) or parts[-1] in _NAMES or parts[-1] == "pyvenv.cfg" or is_dockerfile(parts[-1])
 
 
 def _renamed(root: Path, commit: GitCommit) -> dict[str, str]:

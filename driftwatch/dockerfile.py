@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+_NAME = re.compile(r"(?:Dockerfile|Containerfile)(?:\..+)?|.+\.(?:Dockerfile|Containerfile)", re.IGNORECASE)
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _ASSIGNED = re.compile(r"(?:^|\s)(\w+)=(\"[^\"]*\"|'[^']*'|\S*)")
 _COMMAND = re.compile(r"[^;&|]+")
@@ -23,6 +24,11 @@ class Installed(NamedTuple):
     line: int
     column: int
     end_column: int
+
+
+def is_dockerfile(name: str) -> bool:
+    """Whether a file of this name is one."""
+    return _NAME.fullmatch(name) is not None
 
 
 def installed(text: str, names: Mapping[str, str]) -> Iterator[list[Installed]]:

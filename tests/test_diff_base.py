@@ -156,6 +156,18 @@ def test_configuration_of_its_own_time(studio: Path) -> None:
     assert new(studio, base=lax) == [OLD]
 
 
+def test_the_base_is_held_against_what_its_files_pin(studio: Path) -> None:
+    """Every file that says which releases count is one of the base, too."""
+    text = (studio / "pyproject.toml").read_text().replace('dependencies = ["kiln>=1.0"]', "dependencies = []")
+    (studio / "pyproject.toml").write_text(text)
+    (studio / "Dockerfile").write_text("FROM base\nRUN pip install kiln==1.0\n")
+    commit(studio)
+    before = git(studio, "rev-parse", "HEAD").strip()
+    found = json.loads(run("scan", "--format", "json", cwd=studio).out)["findings"]
+    assert (found[0]["code"], found[0]["releases"]) == ("DW101", ["1.0"])
+    assert new(studio, base=before) == []
+
+
 def test_a_base_whose_configuration_is_not_valid_now(studio: Path) -> None:
     (studio / "pyproject.toml").write_text(CONFIGURATION.replace("[tool.driftwatch]\n", "[tool.driftwatch]\nx = 1\n"))
     odd = commit(studio)
