@@ -17,12 +17,11 @@ from driftwatch.adapter.embed import WIDTH, embed
 from driftwatch.adapter.literal import literal, text
 from driftwatch.adapter.policy import Policy
 from driftwatch.errors import InputError
+from driftwatch.snapshot.adapted import ADAPTER_MARK, OWN_ERRORS, OWN_NAMES
 
 RUNTIME = ("signatures", "installed", "rules", "settler", "wrapping", "binding", "runtime")
 """The modules of this folder that stand in every adapter, each after what it imports."""
-OWN_NAMES = ("ADAPTER", "available", "report")
 _HEADER = re.compile(r"# ([a-z-]+): (.*)")
-_FIRST_LINE = "# A driftwatch adapter. Made by `driftwatch adapter write`: do not edit, make it again."
 
 
 def sources(policy: Policy) -> list[tuple[str, str]]:
@@ -69,14 +68,14 @@ def header(plan: Mapping[str, Any], parts: list[tuple[str, str]], options: Mappi
         "runtime": _digest("\0".join(f"{name}\0{source}" for name, source in parts)),
         "body": _digest(body),
     }
-    return "\n".join([_FIRST_LINE, "#", *(f"# {key}: {value}" for key, value in fields.items()), ""])
+    return "\n".join([ADAPTER_MARK, "#", *(f"# {key}: {value}" for key, value in fields.items()), ""])
 
 
 def without_preface(file: str) -> str:
     """The file from its first line on: comments above it, a licence say, are of those who keep it in their tree."""
     lines = file.splitlines(keepends=True)
     for number, line in enumerate(lines):
-        if line.rstrip("\r\n") == _FIRST_LINE:
+        if line.rstrip("\r\n") == ADAPTER_MARK:
             return "".join(lines[number:])
         if line.strip() and not line.startswith("#"):
             break
@@ -115,8 +114,7 @@ elsewhere it is a wrapper that drops what that build does anyway and refuses the
 
 def _tail(names: Sequence[str], policy: Policy) -> str:
     conditions = f", {policy.conditions}" if policy.conditions else ""
-    errors = ["AdapterError", "MissingArgument", "UnavailableFunction", "UnsupportedArgument"]
-    public = sorted([*names, *policy.exports, *errors, *OWN_NAMES], key=_public_order)
+    public = sorted([*names, *policy.exports, *OWN_ERRORS, *OWN_NAMES], key=_public_order)
     lines = [
         "# -- the adapter ".ljust(WIDTH, "-"),
         "",

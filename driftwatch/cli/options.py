@@ -138,7 +138,8 @@ def finder(config: Config, shown: Activity) -> Callable[[Watched, tuple[str, ...
         shown.title(f"fetching {target.distribution} {', '.join(versions)}")
         history, unavailable = with_releases(target, versions)
         shown.title("analysing")
-        return replace(watched, history=history or watched.history, unavailable=unavailable)
+        found = watched.history if history is None else target.with_adapter(history)
+        return replace(watched, history=found, unavailable=unavailable)
 
     return find
 
@@ -147,4 +148,7 @@ def watched(config: Config) -> tuple[Watched, ...]:
     """All targets as a scan takes them."""
     from driftwatch.scan import Watched
 
-    return tuple(Watched(history_of(target), target.data, target.companions) for target in targets_of(config))
+    return tuple(
+        Watched(target.with_adapter(history_of(target)), target.data, target.companions)
+        for target in targets_of(config)
+    )

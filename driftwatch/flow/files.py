@@ -19,6 +19,7 @@ from driftwatch.flow.source import SourceError, decode
 from driftwatch.flow.survey import Import, Survey
 from driftwatch.flow.uses import Diagnostic
 from driftwatch.flow.work import Work
+from driftwatch.snapshot.adapted import is_adapter
 
 
 class Files:
@@ -33,6 +34,8 @@ class Files:
         self._resolution = Resolution(contents.paths)
         self._modules: dict[str, ModuleCode | None] = {}
         self._mentions: set[str] = set()
+        self.adapters: set[str] = set()
+        """Files that are generated adapters of the library."""
         self._interesting: dict[str, set[str]] = {}
 
     # -- bytes -----------------------------------------------------------------------------------------------------
@@ -90,6 +93,15 @@ class Files:
             named = set(self._with_import_of(above.pop()))
             rest = [other for other in rest if other in named and not other.startswith(folder)]
         return sorted([*kept, *rest])
+
+    def naming(self, path: str) -> Sequence[str]:
+        """The files that seem to import a module, by its last name."""
+        return self._with_import_of(tail_of(path))
+
+    def mark_adapters(self, paths: Iterable[str], distribution: str) -> set[str]:
+        """Those of the paths that are generated adapters of a library, which `adapters` then holds."""
+        self.adapters = {path for path in paths if is_adapter(self.read(path) or b"", distribution)}
+        return self.adapters
 
     def _with_import_of(self, word: str) -> Sequence[str]:
         return self._imported.get(word.encode("utf-8", "surrogateescape"), ())
@@ -223,6 +235,8 @@ class Files:
     def leads_to_library(self, importer: ModuleCode, item: Import) -> bool:
         """Whether an imported name tells something about the library."""
         path = self.resolve_path(item.module, importer, item.level)
+        if path in self.adapters:
+            return True
         if path is not None and path != importer.path and self.may_matter(path):
             source = self.module(path)
             if source is not None and (
@@ -232,7 +246,7 @@ class Files:
         if item.name is not None:
             name = f"{item.module}.{item.name}" if item.module else item.name
             child = self.resolve_path(name, importer, item.level)
-            return child is not None and child != importer.path and self.may_matter(child)
+            return child is not None and child != importer.path and (child in self.adapters or self.may_matter(child))
         return False
 
     # -- imports ---------------------------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from driftwatch.flow.values import (
     External,
     LibModule,
     Opaque,
-    ProjectModule,
     Unknown,
     Value,
     join,
@@ -51,7 +50,7 @@ def _import_module(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             else:
                 run.may_raise("ImportError")
                 module = run.world.modules.find(name, run.frame.module)
-                atom_there: Atom = ProjectModule(module) if module is not None else External(name)
+                atom_there: Atom = run.world.modules.atom(module) if module is not None else External(name)
                 found = join(found, Value(((here, atom_there),)))
         else:
             _asks_for_name(run, atom)

@@ -41,7 +41,7 @@ def execute_import(run: Run, node: cst.Import) -> None:
         if not run.state.reach:
             return
         if bound is not None or name == top:
-            assign_name(run, bound or top, Value(((completes, ProjectModule(module)),)))
+            assign_name(run, bound or top, Value(((completes, run.world.modules.atom(module)),)))
         else:
             package = run.world.modules.find(top, run.frame.module)
             known = ProjectModule(package) if package is not None else External(top)
@@ -70,6 +70,9 @@ def execute_import_from(run: Run, node: cst.ImportFrom) -> None:
         return
     module = run.world.modules.find(name, run.frame.module, level)
     completes = run.state.reach
+    if module is not None and isinstance(atom := run.world.modules.atom(module), LibModule):
+        _from_library(run, atom.module, node)
+        return
     if module is not None:
         completes = _execute_module(run, module.path)
         if not run.state.reach:
@@ -84,7 +87,7 @@ def execute_import_from(run: Run, node: cst.ImportFrom) -> None:
         else:
             child = run.world.modules.find(f"{name}.{imported}" if name else imported, run.frame.module, level)
             if child is not None:
-                value = Value(((_execute_module(run, child.path), ProjectModule(child)),))
+                value = Value(((_execute_module(run, child.path), run.world.modules.atom(child)),))
             elif level:
                 value = unknown(run.state.reach)
             else:

@@ -25,8 +25,9 @@ from driftwatch.flow.skips import MODULE_MARK, mark_of_body
 from driftwatch.flow.state import Arguments, Entry, ListContent, State
 from driftwatch.flow.survey import Piece
 from driftwatch.flow.syntax import Tree, parse
-from driftwatch.flow.values import NOTHING, Function, Lazy, ProjectModule, Value, const, join, unknown
+from driftwatch.flow.values import NOTHING, Atom, Function, Lazy, LibModule, ProjectModule, Value, const, join, unknown
 from driftwatch.releases import ReleaseSet
+from driftwatch.snapshot.adapted import face_of
 
 if TYPE_CHECKING:
     from driftwatch.flow.world import World
@@ -66,6 +67,12 @@ class Modules:
     def find(self, name: str, importer: ModuleCode, level: int = 0) -> ModuleCode | None:
         """The file an import means; None when it is none of the code base's."""
         return self.files.resolve(name, importer, level)
+
+    def atom(self, module: ModuleCode) -> Atom:
+        """A module of the code base as a value; a generated adapter is what it re-exports."""
+        if module.path in self.files.adapters:
+            return LibModule(face_of(self._world.history.module))
+        return ProjectModule(module)
 
     def executed(self, path: str) -> ReleaseSet:
         """Execute a module if it matters, and say in which releases it can be imported."""
@@ -296,7 +303,7 @@ class Modules:
             return written.within(where)
         child = self.files.submodule(module, name)
         if child is not None:
-            return Value(((where, ProjectModule(child)),))
+            return Value(((where, self.atom(child)),))
         defines = self.files.defines(module, name)
         if defines:
             return Value(((where, Lazy(module, name)),))

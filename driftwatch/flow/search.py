@@ -16,6 +16,7 @@ from driftwatch.flow.exports import telling_names
 from driftwatch.flow.files import Files
 from driftwatch.flow.source import SourceError
 from driftwatch.flow.world import World
+from driftwatch.snapshot.adapted import face_of
 from driftwatch.snapshot.history import History
 
 MAX_ROUNDS = 8
@@ -55,7 +56,7 @@ class LibrarySearch:
     def run(self) -> None:
         """Analyse files until no further one can matter."""
         root = self.world.history.module
-        first = self.files.mentioning(root)
+        first = self._without_adapters(self.files.mentioning(root))
         self.files.mark_mentions(first)
         for path in first:
             self._analyse(path)
@@ -70,6 +71,15 @@ class LibrarySearch:
         for module in modules:
             self.world.entries.analyse_left_over(module, modules)
         self.world.entries.finish()
+
+    def _without_adapters(self, mentioning: list[str]) -> list[str]:
+        """A generated adapter is known as what it re-exports, and not followed; those that import it are."""
+        history = self.world.history
+        if not history.has_module(face_of(history.module)):
+            return mentioning
+        adapters = self.files.mark_adapters(mentioning, history.distribution)
+        importing = {path for adapter in adapters for path in self.files.naming(adapter)}
+        return sorted({*mentioning, *importing} - adapters)
 
     def _analyse(self, path: str) -> None:
         module = self.files.readable(path)

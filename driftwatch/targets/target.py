@@ -17,6 +17,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from driftwatch.errors import ConfigError, UsageError
+from driftwatch.snapshot.adapted import OWN_ERRORS, OWN_NAMES, with_adapter
+from driftwatch.snapshot.history import History
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -53,6 +55,15 @@ class Target:
     def top(self) -> str:
         """The top-level package or module."""
         return self.module.partition(".")[0]
+
+    def with_adapter(self, history: History) -> History:
+        """The history as a scan wants it: with the face of the adapter, where the target has a policy for one."""
+        path = self.data / "policy.toml" if self.data is not None else None
+        if path is None or not path.is_file():
+            return history
+        policy = tomllib.loads(path.read_text(encoding="utf-8"))
+        own = (*policy.get("exports", ()), *OWN_NAMES, *OWN_ERRORS)
+        return with_adapter(history, policy.get("functions", ()), own)
 
     @classmethod
     def from_config(cls, mapping: Mapping[str, object], base: Path) -> Target:
