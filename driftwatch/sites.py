@@ -16,6 +16,7 @@ from driftwatch.flow.uses import (
     NameUse,
     PatchUse,
     ProbeUse,
+    RefusedUse,
     ResultUse,
     SubclassUse,
     SwitchedOff,
@@ -73,6 +74,8 @@ def _subject(use: Use) -> tuple[Ref, str]:
         return use.callee, "probe"
     if isinstance(use, ResultUse):
         return use.callee, "result"
+    if isinstance(use, RefusedUse):
+        return use.callee, "call"
     raise TypeError(f"no such use: {type(use).__name__}")
 
 

@@ -12,6 +12,7 @@ from functools import cache
 
 import libcst as cst
 
+from driftwatch.binding.refused import refused_by
 from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.faults import Fault
 from driftwatch.flow.passed import argument_of, made_of
@@ -24,6 +25,7 @@ from driftwatch.flow.uses import (
     ImportUse,
     NameUse,
     Outcome,
+    RefusedUse,
     Use,
 )
 from driftwatch.flow.values import (
@@ -424,6 +426,12 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
         run.state.ghost |= surely
         if not run.is_caught("TypeError"):
             run.fails_import(broken)
+    for refused, where in refused_by(use, run.history):
+        if refused.exception == RefusedUse.raised:
+            told = RefusedUse(
+                use.distribution, use.location, where, run.catch(refused.exception), use.trace, ref, refused.condition
+            )
+            missing(run, raised_of(refused.exception), where, record_use(run, told, where, also=foreign))
     return _result(run, callee, ref, run.state.reach, use)
 
 

@@ -219,6 +219,16 @@ class ItemUse(ResultUse):
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedUse(Use):
+    """A call with constant arguments for which `condition` holds, so that the callee raises at once."""
+
+    raised: ClassVar[str] = "ValueError"
+
+    callee: Ref
+    condition: str
+
+
+@dataclass(frozen=True, slots=True)
 class MethodDefinition:
     """A method that a class of the code base defines. `signature_text` is for messages."""
 

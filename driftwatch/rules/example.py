@@ -7,6 +7,7 @@ so that a person can see at a glance what changed when.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from driftwatch.findings import Severity
 from driftwatch.releases import Timeline
@@ -18,6 +19,7 @@ from driftwatch.snapshot.model import (
     Parameter,
     ParameterKind,
     Ref,
+    Refusal,
     Signature,
     Snapshot,
     Symbol,
@@ -49,6 +51,8 @@ _FUNCTIONS: tuple[tuple[tuple[str, ...], str], ...] = (
     (_ONE, "kiln:raku(pot)"),
     (_ALL, "kiln:coat(pot, glaze: Glaze)"),
     (_ALL, "kiln:open_shelf(wood) -> kiln:Shelf"),
+    (_ONE, "kiln:glow(pot, mode=0)"),
+    (_TWO, "kiln:glow(pot, mode=0) unless mode not in (0, 1)"),
     (_ONE, "kiln:weigh(pot) -> 2"),
     (_TWO, "kiln:weigh(pot) -> 3"),
     (("1.2", *_TWO), "kiln.wheel:throw(clay, speed=60)"),
@@ -156,6 +160,7 @@ def _snapshot(release: str) -> Snapshot:
 
 
 def _function(text: str, deprecated: Deprecation | None) -> Symbol:
+    text, _, refused = text.partition(" unless ")
     declared, _, returns = text.partition(" -> ")
     name, bracket, parameters = declared.removesuffix(" abstract").partition("(")
     ref = Ref.parse(name)
@@ -164,6 +169,8 @@ def _function(text: str, deprecated: Deprecation | None) -> Symbol:
         taken = Signature(taken.parameters, gives=(int(returns),))
     elif returns:
         taken = Signature(taken.parameters, Ref.parse(returns).qualname, Ref.parse(returns))
+    if refused:
+        taken = replace(taken, refusals=(Refusal(refused, "ValueError"),))
     return Symbol(
         ref,
         SymbolKind.FUNCTION,

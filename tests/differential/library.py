@@ -5,7 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 
-from driftwatch.snapshot.model import Binding, Parameter, ParameterKind, Ref, Signature, Snapshot, Symbol, SymbolKind
+from driftwatch.snapshot.model import (
+    Binding,
+    Parameter,
+    ParameterKind,
+    Ref,
+    Refusal,
+    Signature,
+    Snapshot,
+    Symbol,
+    SymbolKind,
+)
 
 KINDS = {
     inspect.Parameter.POSITIONAL_ONLY: ParameterKind.POSITIONAL_ONLY,
@@ -17,6 +27,7 @@ KINDS = {
 
 RELEASES: Mapping[str, Mapping[str, str]] = {
     "0.1.0": {
+        "level": "(x, mode=0)",
         "pair": "(x) -> 2",
         "apart.lone": "(a)",
         "fuse": "(x, workspace, output=None)",
@@ -28,6 +39,7 @@ RELEASES: Mapping[str, Mapping[str, str]] = {
         "Ring.fits": "(tokens, hidden, oneshot=None)",
     },
     "0.2.0": {
+        "level": "(x, mode=0)",
         "pair": "(x) -> 2",
         "apart.lone": "(a)",
         "fuse": "(x, workspace, output=None, *, early=True)",
@@ -42,6 +54,7 @@ RELEASES: Mapping[str, Mapping[str, str]] = {
         "Plan": "(group)",
     },
     "0.2.0.post1": {
+        "level": "(x, mode=0) unless mode not in (0, 1)",
         "pair": "(x) -> 3",
         "apart.lone": "(a, b=None)",
         "fuse": "(x, workspace, early=True, output=None, bias=0.0)",
@@ -57,6 +70,7 @@ RELEASES: Mapping[str, Mapping[str, str]] = {
         "Plan": "(group, size=1)",
     },
     "0.10.0": {
+        "level": "(x, mode=0, *, eager=False) unless mode not in (0, 1) and not eager",
         "pair": "(x) -> 3",
         "apart.lone": "(a, b=None)",
         "fuse": "(x, workspace, early=True, output=None, bias=0.0)",
@@ -113,6 +127,7 @@ def _snapshot(release: str, names: Mapping[str, str]) -> Snapshot:
 
 
 def _signature(text: str) -> Signature:
+    text, _, refused = text.partition(" unless ")
     head, _, returns = text.partition(" -> ")
     scope: dict[str, object] = {}
     exec(f"def f{head}: ...", scope)  # this file's own text
@@ -122,6 +137,8 @@ def _signature(text: str) -> Signature:
         Parameter(p.name, KINDS[p.kind], None if p.default is p.empty else repr(p.default))
         for p in inspect.signature(function).parameters.values()
     )
+    if refused:
+        return Signature(parameters, refusals=(Refusal(refused, "ValueError"),))
     if returns.isdecimal():
         return Signature(parameters, gives=(int(returns),))
     return Signature(parameters, returns or None, Ref("lib.comm", returns) if returns else None)

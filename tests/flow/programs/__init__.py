@@ -18,6 +18,7 @@ from tests.flow.programs.objects import OBJECTS
 from tests.flow.programs.outcomes import OUTCOMES
 from tests.flow.programs.probes import PROBES
 from tests.flow.programs.reach import REACH
+from tests.flow.programs.refused import REFUSED
 from tests.flow.programs.results import RESULTS
 from tests.flow.programs.sight import SIGHT
 from tests.flow.programs.skips import SKIPS
@@ -27,5 +28,5 @@ from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT, *PROBES,
-    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *SUBMODULES, *RESULTS, *SIGHT, *HELPERS, *FLAGS,
+    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS,
 )  # fmt: skip
