@@ -124,6 +124,15 @@ def test_the_last_lines_say_what_runs_without_it(scanned: Scanned) -> None:
     assert json.loads(shown(result, "json"))["targets"][0]["degraded"] == ["2.0", "2.1"]
 
 
+def test_one_test_is_told_once(scanned: Scanned) -> None:
+    """However many functions get to it, and whatever each would reach behind it."""
+    result = scanned(off(3, ">=2", RAKU), off(3, ">=2", FIRE, RAKU), off(3, "==1.0", FIRE))
+    assert [(f.message, f.symbol) for f in result.findings] == [
+        ("a test here leads past `fire` in 1.0", "kiln.fire"),
+        ("a test here leads past `raku` and `fire` in 2.0 to 2.1", "kiln.raku"),
+    ]
+
+
 def test_outside_of_the_range_it_is_what_another_release_costs(scanned: Scanned) -> None:
     result = scanned(off(3, "<1.2"), off(4, ">2.0"), fire(9), against=">=1.2,<2.1")
     report = shown(result, "text")

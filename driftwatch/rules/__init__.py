@@ -64,7 +64,7 @@ def rule(code: str) -> Rule | None:
 def apply(uses: Iterable[Use], contexts: Mapping[str, Context], rules: Iterable[Rule] = RULES) -> Iterator[Verdict]:
     """What the rules say of the uses; `contexts` are by distribution."""
     chosen = tuple(rules)
-    for use in uses:
+    for use in switched_off.joined(uses):
         context = contexts[use.distribution]
         for each in chosen:
             yield from each.check(use, context)

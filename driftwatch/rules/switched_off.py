@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from driftwatch.findings import RELEASES, Severity, Verdict
-from driftwatch.flow.uses import Outcome, SwitchedOff, Use
+from driftwatch.flow.uses import Location, Outcome, SwitchedOff, Use
+from driftwatch.releases import ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.wording import some
 
 _HEADING = Heading("DW503", "switched-off", Severity.NOTE)
+
+
+def joined(uses: Iterable[Use]) -> Iterator[Use]:
+    """The uses, what one test leads past in the same releases being one of them, whoever gets there."""
+    found: dict[tuple[str, Location, ReleaseSet], SwitchedOff] = {}
+    for use in uses:
+        if not isinstance(use, SwitchedOff):
+            yield use
+            continue
+        key = (use.distribution, use.location, use.releases)
+        known = found.get(key)
+        found[key] = use if known is None else replace(known, symbols=(*known.symbols, *use.symbols))
+    yield from found.values()
 
 
 def check(use: Use, context: Context) -> Iterator[Verdict]:
