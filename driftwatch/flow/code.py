@@ -125,6 +125,8 @@ class FunctionCode:
     """Somebody else calls it than a constructor."""
     called: bool = False
     """Somebody calls it, be it from where it is never reached."""
+    takes: tuple[ClassCode, ...] = ()
+    """The classes of the code base of which its parameters are declared to be instances."""
     skipped: ReleaseSet = EMPTY
     """Where a test runner skips it."""
     may_be_skipped: ReleaseSet = EMPTY
@@ -138,6 +140,11 @@ class FunctionCode:
     """What it read when it was last analysed as anyone may call it; None before that."""
     generator: bool | None = None
     """Whether it yields, once somebody asked."""
+
+    @property
+    def given_guards(self) -> tuple[Guard, ...]:
+        """The tests that decide whether there is what its parameters are declared to take."""
+        return tuple(guard for code in self.takes for guard in code.guards)
 
     @property
     def is_private(self) -> bool:
@@ -175,6 +182,7 @@ class Summary:
     `changes`: the containers that were there before and whose content it changes. `made`: those that it has made
     itself, and gives back or leaves in what it was called of. `sets`: it sets attributes of instances, `looks_at` are
     those that it reads of what it was called of. `constructs` is the instance that a constructor was called of.
+    `had`: where there is what its parameters are declared to take.
     """
 
     returns: Value
@@ -195,7 +203,8 @@ class Summary:
     sets: bool
     looks_at: frozenset[str]
     constructs: int | None
-    conditional: ReleaseSet = EMPTY
+    conditional: ReleaseSet
+    had: ReleaseSet
 
 
 @dataclass(eq=False)

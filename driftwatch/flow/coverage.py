@@ -63,12 +63,12 @@ class Coverage:
         return found
 
     def outside(self) -> tuple[Guard, ...]:
-        """The tests that decide whether it is there to be called: where it is defined, where its instances are made."""
+        """The tests that decide whether it is there to be called: where it, its owner and what it takes are made."""
         if self.function is None:
             return ()
         owner = self.function.owner
         made = owner.guards if owner is not None and self.function.kind not in ("static", "class") else ()
-        return (*self.function.guards, *made)
+        return (*self.function.guards, *self.function.given_guards, *made)
 
 
 def switched_off(distribution: str, releases: ReleaseSet, of_file: Sequence[Coverage]) -> Iterator[SwitchedOff]:

@@ -18,6 +18,7 @@ from driftwatch.flow.functions import execute_body
 from driftwatch.flow.interpreter import new_run
 from driftwatch.flow.modules import Modules
 from driftwatch.flow.objects import begin
+from driftwatch.flow.obtainable import Obtainable
 from driftwatch.flow.parameters import bind_unknown
 from driftwatch.flow.recorder import merged_constructions
 from driftwatch.flow.renaming import reachable
@@ -25,6 +26,7 @@ from driftwatch.flow.run import Frame, Run
 from driftwatch.flow.skips import skips_of
 from driftwatch.flow.state import Content, State
 from driftwatch.flow.survey import CONSTRUCTORS
+from driftwatch.flow.told_by_use import ToldByUse
 from driftwatch.flow.uses import Construction, SubclassUse
 from driftwatch.flow.values import Instance, Value, anonymous, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -51,6 +53,7 @@ class Entries:
         self._active: list[FunctionCode] = []
         self._summarising: set[FunctionCode] = set()
         self._dependencies = world.dependencies
+        self._obtainable = Obtainable(world.all_releases, self.summary, ToldByUse(modules.files, modules))
         self._constructed: dict[ClassCode, list[tuple[Ref, Construction]]] = {}
         self._passing: dict[tuple[FunctionCode, str, int, str], None] = {}
         self._coverages: dict[FunctionCode | ModuleCode, Coverage] = {}
@@ -132,6 +135,11 @@ class Entries:
             self._coverages[function] = frame.coverage
         this = self._constructed_by(run, function) if constructs and function.name == "__init__" else None
         state.vars = bind_unknown(run, function, reach, uid, this)
+        had = self._obtainable.given(function, state.vars, anyone=records)
+        reach &= had
+        state.reach = reach
+        if within is None and frame.coverage is not None:
+            frame.coverage.entered = reach
         active, self._active = self._active, list(self._active)
         try:
             with self._dependencies.gathering() as gathered:
@@ -144,7 +152,7 @@ class Entries:
         finally:
             self._active = active
         if constructs and function.owner is not None:
-            function.owner.guards = run.path
+            function.owner.guards = (*function.given_guards, *run.path)
         before = function.module.heap.keys() | (function.owner.heap.keys() if function.owner is not None else set())
         made = self._made(value, this, before, end)
         # What a parameter was is for its own function to know.
@@ -170,6 +178,7 @@ class Entries:
             frozenset(frame.looks_at),
             this.site if this is not None else None,
             end.conditional if end is not None else EMPTY,
+            had,
         )
 
     def _constructed_by(self, run: Run, constructor: FunctionCode) -> Instance:
@@ -289,7 +298,7 @@ class Entries:
         before, code.constructible = code.constructible, self._all
         for constructor in constructors:
             summary = self.summary(constructor)
-            code.constructible &= self._all if summary is None else summary.completes
+            code.constructible &= self._all if summary is None else summary.completes & summary.had
         if code.constructible != (self._all if before is None else before):
             self._dependencies.change(code, _CONSTRUCTIBLE)
 

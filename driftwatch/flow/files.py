@@ -226,6 +226,10 @@ class Files:
     def may_matter(self, path: str) -> bool:
         return path in self._mentions or bool(self._interesting.get(path))
 
+    def interesting(self) -> list[str]:
+        """The files that may have to do with the library."""
+        return sorted(path for path in self.paths if self.may_matter(path))
+
     def set_exports(self, path: str, names: set[str]) -> bool:
         """What a file exports that tells something about the library; whether that is news."""
         news = names - self._interesting.get(path, set())

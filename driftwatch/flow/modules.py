@@ -54,6 +54,8 @@ class Modules:
         self.files = files
         self._top = world.history.module.partition(".")[0]
         self.written = False
+        self.executing = 0
+        """How many modules are being executed."""
         self.outdated: set[ModuleCode] = set()
         self.stale: set[ModuleCode] = set()
         self._asked: set[tuple[ModuleCode, str]] = set()
@@ -63,6 +65,11 @@ class Modules:
         self._changes: dict[Lazy, bool | None] = {}
         self._nothing: dict[ModuleCode, Selection] = {}
         """What is selected of a module for as long as it does not matter."""
+
+    @property
+    def everywhere(self) -> ReleaseSet:
+        """All releases."""
+        return self._all
 
     def find(self, name: str, importer: ModuleCode, level: int = 0) -> ModuleCode | None:
         """The file an import means; None when it is none of the code base's."""
@@ -87,6 +94,7 @@ class Modules:
         if module.executed or module.executing:
             return
         module.executing = True
+        self.executing += 1
         run = new_run(self._world)
         coverage, budget = Coverage(module, self._all), Budget()
         self._world.entries.covers(module, coverage)
@@ -101,6 +109,7 @@ class Modules:
                 if not run.state.reach:
                     break
         finally:
+            self.executing -= 1
             module.executing = False
             module.executed = True
         module.names = dict(run.state.vars)

@@ -15,6 +15,7 @@ from tests.flow.programs.kept import KEPT
 from tests.flow.programs.layout import LAYOUT
 from tests.flow.programs.managers import MANAGERS
 from tests.flow.programs.objects import OBJECTS
+from tests.flow.programs.obtainable import OBTAINABLE
 from tests.flow.programs.outcomes import OUTCOMES
 from tests.flow.programs.probes import PROBES
 from tests.flow.programs.reach import REACH
@@ -28,5 +29,6 @@ from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT, *PROBES,
-    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS,
+    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS,
+    *FLAGS, *OBTAINABLE,
 )  # fmt: skip
