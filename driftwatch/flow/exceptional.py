@@ -116,15 +116,14 @@ def _finally(run: Run, node: cst.Finally, last: Try, before: State, returned: in
         if state.faults:
             merged = join_states(merged, state)
     assert merged is not None
-    run.state = merged
+    run.state, variables = merged, dict(merged.vars)
     run.block(node.body.body)
     if not run.state.reach:
         # It goes another way: nothing of this is returned after all.
         del run.frame.returns[returned:until]
     if after.reach and run.state.reach:
         after.heap.update({k: v for k, v in run.state.heap.items() if k not in after.heap})
-        kept = {k: v for k, v in run.state.vars.items() if before.vars.get(k) is not v}
-        after.vars.update(kept)
+        after.vars.update({k: v for k, v in run.state.vars.items() if variables.get(k) is not v})
         returned_with = {taken for state, _ in pending for taken in state.faults}
         more = {taken: where for taken, where in run.state.faults.items() if taken not in returned_with}
         after.ghost |= run.state.ghost

@@ -37,6 +37,29 @@ OUTCOMES = (
         """,
     ),
     marked(
+        "what_would_fail_next_is_told_behind_a_finally_too",
+        """
+        import lib.comm as comm
+
+
+        def _make(g):
+            try:
+                ws = comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@7
+            except Exception:
+                return None
+            finally:
+                str(g)
+            return ws
+
+
+        def run(g):
+            ws = _make(g)
+            if ws is not None:
+                ws.close()  #! DW203 close 0.1.0 to 0.2.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
         "tried_again_without",
         """
         import lib.comm as comm
