@@ -27,6 +27,7 @@ from driftwatch.flow.values import (
     Atom,
     Class,
     Const,
+    Deferred,
     DictRef,
     External,
     Function,
@@ -135,7 +136,7 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         return [(where, _of_external(atom, name) if isinstance(atom, External) else _of_exception(atom, name))]
     if isinstance(atom, Const):
         return _of_constant(run, atom, name, where, node)
-    if isinstance(atom, (DictRef, ListRef, ParameterMap, Replacing, Stack)):
+    if isinstance(atom, (DictRef, ListRef, ParameterMap, Replacing, Stack, Deferred)):
         return [(where, MethodOf(atom, name))]
     if isinstance(atom, SignatureOf):
         return [(where, _of_signature(atom, name))]

@@ -11,6 +11,7 @@ from driftwatch.flow.attributes import attribute_of, instance_attribute
 from driftwatch.flow.classes import instantiate
 from driftwatch.flow.container_methods import call_method
 from driftwatch.flow.containers import merge_dicts, merge_value, spread_into
+from driftwatch.flow.deferred import deferred_method
 from driftwatch.flow.exceptions import FOREIGN
 from driftwatch.flow.functions import call_function
 from driftwatch.flow.handed import holds_mutable
@@ -25,6 +26,7 @@ from driftwatch.flow.values import (
     Atom,
     Class,
     Const,
+    Deferred,
     External,
     Function,
     Instance,
@@ -168,10 +170,8 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
         return call_function(run, atom, arguments, node)
     if isinstance(atom, Class):
         return instantiate(run, atom.code, arguments, node)
-    if isinstance(atom, MethodOf) and isinstance(atom.owner, Stack):
-        return stack_method(run, atom.owner, atom.name, arguments, node)
     if isinstance(atom, MethodOf):
-        return call_method(run, atom, arguments.positional, arguments.keywords, node)
+        return _call_method(run, atom, arguments, node)
     if isinstance(atom, Partial):
         return _call_partial(run, atom, arguments, node)
     if isinstance(atom, Lazy):
@@ -195,6 +195,14 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
     if isinstance(atom, Unknown):
         run.asks(atom.parameter)
     return unknown_call(run, arguments, node, atom)
+
+
+def _call_method(run: Run, atom: MethodOf, arguments: Arguments, node: cst.CSTNode) -> Value:
+    if isinstance(atom.owner, Deferred):
+        return deferred_method(run, atom.owner, atom.name, arguments, node)
+    if isinstance(atom.owner, Stack):
+        return stack_method(run, atom.owner, atom.name, arguments, node)
+    return call_method(run, atom, arguments.positional, arguments.keywords, node)
 
 
 def _asks_for(run: Run, arguments: Arguments) -> None:

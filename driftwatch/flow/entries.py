@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from driftwatch.flow.budget import Budget
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary, is_private_name
 from driftwatch.flow.coverage import Coverage, switched_off
+from driftwatch.flow.deferred import finish
 from driftwatch.flow.dependencies import COMPLETES
 from driftwatch.flow.functions import execute_body
 from driftwatch.flow.interpreter import new_run
@@ -148,7 +149,7 @@ class Entries:
                 if function.owner is not None and function.name not in CONSTRUCTORS:
                     self._dependencies.read(function.owner, _CONSTRUCTIBLE)
                 value, end = execute_body(run, frame, state)
-                run.ledger.settle(end)
+                finish(run, end)
         finally:
             self._active = active
         if constructs and function.owner is not None:

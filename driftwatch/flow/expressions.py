@@ -19,6 +19,7 @@ from driftwatch.flow.comprehensions import dict_comprehension, list_comprehensio
 from driftwatch.flow.conditions import branch_value
 from driftwatch.flow.constants import pairwise, text_of, tuple_of
 from driftwatch.flow.containers import concatenate, merge_value, repeat, spread_into, subscript_of
+from driftwatch.flow.deferred import awaited
 from driftwatch.flow.escape import lose
 from driftwatch.flow.functions import define_lambda, manages
 from driftwatch.flow.names import assign_name, look_up
@@ -306,8 +307,11 @@ def _subscript(run: Run, node: cst.Subscript) -> Value:
     return subscript_of(run, node, owner)
 
 
-def _transparent(run: Run, node: Any) -> Value:
-    return evaluate(run, node.expression)
+def _await(run: Run, node: cst.Await) -> Value:
+    run.awaited = node.expression
+    value = evaluate(run, node.expression)
+    run.awaited = None
+    return awaited(run, value)
 
 
 def _yield(run: Run, node: cst.Yield) -> Value:
@@ -357,7 +361,7 @@ _HANDLERS: dict[type, Callable[[Run, Any], Value]] = {
     cst.NamedExpr: _named,
     cst.Lambda: _lambda,
     cst.Subscript: _subscript,
-    cst.Await: _transparent,
+    cst.Await: _await,
     cst.Yield: _yield,
     cst.Arg: _argument,
     cst.Element: _argument,

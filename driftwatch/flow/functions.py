@@ -13,6 +13,7 @@ import libcst as cst
 from driftwatch.flow.arguments import is_interesting, passes_constants, unknown_call
 from driftwatch.flow.children import children
 from driftwatch.flow.code import ClassCode, FunctionCode
+from driftwatch.flow.deferred import COROUTINE, defer
 from driftwatch.flow.escape import has_library
 from driftwatch.flow.handed import hand_over, holds_mutable
 from driftwatch.flow.parameters import all_parameters, bind_arguments
@@ -143,6 +144,8 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
     function.called_later = function.called_later or not run.in_constructor
     if manages(function) and is_generator(function):
         return _manager(run, callee, arguments, node)
+    if run.awaited is not node and is_coroutine(function):
+        return defer(run, Value(((run.state.reach, callee),)), arguments, node, COROUTINE)
     if _is_started(run, function, arguments, node):
         return unknown_call(run, arguments, node)
     return _follow(run, callee, arguments, node)
@@ -370,6 +373,12 @@ def is_generator(function: FunctionCode) -> bool:
 def _is_for_later(run: Run, function: FunctionCode, node: cst.CSTNode) -> bool:
     """Whether a call makes a generator or a coroutine that is kept: what it does is done when somebody asks for it."""
     return run.kept is node and is_deferred(function)
+
+
+def is_coroutine(function: FunctionCode) -> bool:
+    """Whether a call of a function makes a coroutine."""
+    node = function.node
+    return isinstance(node, cst.FunctionDef) and node.asynchronous is not None and not is_generator(function)
 
 
 def is_deferred(function: FunctionCode) -> bool:

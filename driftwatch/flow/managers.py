@@ -17,6 +17,7 @@ from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.children import walk
 from driftwatch.flow.code import FunctionCode
 from driftwatch.flow.conditions import split, truth_of
+from driftwatch.flow.deferred import ENTERED
 from driftwatch.flow.exceptional import exception_names, gather, go_on
 from driftwatch.flow.exceptions import ANYTHING, Flight, Handler, Try, is_one_of, may_take, raised_by
 from driftwatch.flow.functions import enter, is_generator, manages
@@ -151,7 +152,8 @@ def _given(run: Run, atom: Atom, where: ReleaseSet, node: cst.With) -> Value:
         enters = _method(run, atom, node, "enter")
         if enters is not None:
             return run.call(enters, NO_ARGUMENTS, node)
-    if isinstance(atom, (Instance, LibInstance, Stack)):
+    known = isinstance(atom, External) and atom.dotted in ENTERED
+    if known or isinstance(atom, (Instance, LibInstance, Stack)):
         return Value(((where, atom),))
     if isinstance(atom, (Managed, Replacing)):
         return atom.gives.within(where)

@@ -17,6 +17,7 @@ from driftwatch.flow.conditions import truth_of
 from driftwatch.flow.constants import as_constant, constants_of, text_of
 from driftwatch.flow.container_models import CONTAINERS
 from driftwatch.flow.containers import elements_of, quantify
+from driftwatch.flow.deferred import DEFERRED
 from driftwatch.flow.enums import AUTO
 from driftwatch.flow.escape import NOT_SORTED_OUT, lose
 from driftwatch.flow.exceptions import raised_of
@@ -328,6 +329,7 @@ MODELS: dict[str, Model] = {
     "unittest.TestCase.skipTest": _ends_test("unittest.SkipTest"),
     "unittest.TestCase.fail": _ends_test("AssertionError"),
     "functools.partial": _partial,
+    **DEFERRED,
     "enum.auto": _auto,
     "contextlib.suppress": _suppress,
     "contextlib.ExitStack": _stack,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from driftwatch.flow.budget import Budget
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.coverage import Coverage
+from driftwatch.flow.deferred import finish
 from driftwatch.flow.dependencies import COMPLETES
 from driftwatch.flow.enums import is_enumeration
 from driftwatch.flow.files import Files
@@ -117,7 +118,7 @@ class Modules:
         mark = self.unexecuted_name(module, MODULE_MARK) if MODULE_MARK not in module.names else None
         mark_of_body(run, module, module.names if mark is None else {MODULE_MARK: mark})
         open_variables(self._world, module, self._selection(module).skipped_definitions)
-        run.ledger.settle(run.state)
+        finish(run, run.state)
         module.completes = (run.state.live | module.exits) - module.fails
         self._world.dependencies.change(module, COMPLETES)
         module.functions = list(dict.fromkeys(run.frame.defined))
@@ -183,7 +184,7 @@ class Modules:
         for piece in pieces:
             run.frame = self._module_frame(module, self.tree(module, piece.first, piece.last), self._world.no_frame)
             run.block(run.frame.tree.module.body)
-        run.ledger.settle(run.state)
+        finish(run, run.state)
         module.heap.update(run.state.heap)
         module.names[name] = run.state.vars.get(name, unknown(self._all))
         open_variables(self._world, module, self._selection(module).skipped_definitions)
@@ -282,7 +283,7 @@ class Modules:
         run.frame = self._module_frame(module, self.tree(module, piece.first, piece.last), self._world.no_frame)
         run.state = State(self._all, dict(module.names), dict(module.heap))
         run.block(run.frame.tree.module.body)
-        run.ledger.settle(run.state)
+        finish(run, run.state)
         for code in run.frame.classes:
             code.passed_over = True
         value = run.state.vars.get(atom.name)

@@ -28,6 +28,7 @@ from driftwatch.flow.values import (
     Alternative,
     Atom,
     Class,
+    Deferred,
     DictRef,
     Function,
     Instance,
@@ -162,6 +163,20 @@ class Handling:
     frame: Frame
 
 
+@dataclass(slots=True)
+class Waiting:
+    """A call that was put off in a frame and a state, and whether it has been made since.
+
+    `dropped`: nobody has kept what would tell what came of it.
+    """
+
+    frame: Frame
+    state: State
+    atom: Deferred
+    made: bool = False
+    dropped: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Semantics:
     """What syntax does. The parts of the interpreter, which need each other, reach each other through it."""
@@ -194,6 +209,10 @@ class Run:
         self.kept: cst.CSTNode | None = None
         """The expression whose value is about to be kept, or returned."""
         self.ledger = Ledger(world.recorder)
+        self.awaited: cst.CSTNode | None = None
+        """The call whose coroutine is awaited right there."""
+        self.waiting: dict[int, Waiting] = {}
+        """The calls that were put off."""
         self.handling: list[Handling] = []
         """The handlers that are being executed, innermost last."""
         self.made: set[int] = set()
@@ -225,7 +244,7 @@ class Run:
     def apart(self, frame: Frame, state: State | None = None) -> Run:
         """Another execution in the same world, which leaves this one's state alone."""
         other = Run(self.world, self.semantics)
-        other.frame, other.ledger, other.handling = frame, self.ledger, self.handling
+        other.frame, other.ledger, other.handling, other.waiting = frame, self.ledger, self.handling, self.waiting
         if state is not None:
             other.state = state
         return other

@@ -11,6 +11,7 @@ import libcst as cst
 from driftwatch.flow.assignment import assign, execute_annotated, execute_assign, execute_augmented, execute_delete
 from driftwatch.flow.classes import define_class
 from driftwatch.flow.containers import turns_over
+from driftwatch.flow.deferred import drop
 from driftwatch.flow.exceptional import execute_raise, execute_try, tell_caller
 from driftwatch.flow.functions import define_function
 from driftwatch.flow.imports import execute_import, execute_import_from
@@ -39,7 +40,7 @@ def _simple_line(run: Run, node: cst.SimpleStatementLine) -> None:
 
 
 def _expression(run: Run, node: cst.Expr) -> None:
-    run.eval(node.value)
+    drop(run, run.eval(node.value))
 
 
 def _global(run: Run, node: cst.Global | cst.Nonlocal) -> None:

@@ -259,6 +259,18 @@ class Managed(Atom):
 
 
 @dataclass(frozen=True, slots=True)
+class Deferred(Atom):
+    """A call that is made later; what is called, with what, lives in the state's heap under `key`, `call` is where.
+
+    `kind` is ``coroutine``, ``future`` or ``thread``.
+    """
+
+    key: int
+    call: cst.CSTNode
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class Suppressing(Atom):
     """``contextlib.suppress``; no `types` where they are not known."""
 

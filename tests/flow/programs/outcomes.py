@@ -929,4 +929,116 @@ OUTCOMES = (
         """,
         runs=False,
     ),
+    marked(
+        "calls_that_are_put_off",
+        """
+        import asyncio
+        import itertools
+        import threading
+        from concurrent.futures import ThreadPoolExecutor, as_completed
+
+        import lib.comm as comm
+
+        _pool = ThreadPoolExecutor(max_workers=1)
+
+
+        async def _make(g):
+            return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@69; DW101 group 0.1.0 raises
+
+
+        async def _gather(x):
+            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        async def _legacy(x):
+            return comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 silent
+
+
+        def run_submitted(g):
+            future = _pool.submit(comm.create, 1, 0, group=g)  #! DW101 group 0.1.0 raises
+            return future.result()
+
+
+        def run_asked_quietly(g):
+            future = _pool.submit(comm.create, 1, rank=0, group=g)  #! DW101 group 0.1.0 silent@32
+            try:
+                return future.result(timeout=30)
+            except Exception:
+                return None
+
+
+        def run_never_asked(g):
+            _pool.submit(comm.create, 1, 0, group=g)  #! DW101 group 0.1.0 silent
+
+
+        def run_exception(g):
+            with ThreadPoolExecutor() as pool:
+                future = pool.submit(comm.create, 1, 0, group=g)  #! DW101 group 0.1.0 raises
+            if future.exception() is not None:
+                raise RuntimeError("none")
+
+
+        def run_completed(g):
+            with ThreadPoolExecutor() as pool:
+                futures = [pool.submit(comm.create, 1, 0, group=g) for _ in range(2)]  #! DW101 group 0.1.0 raises
+                return [future.result() for future in as_completed(futures)]
+
+
+        def run_mapped(x):
+            with ThreadPoolExecutor() as pool:
+                return list(pool.map(comm.fuse, [x]))  #! DW102 workspace 0.1.0 to 0.10.0 raises
+
+
+        def run_thread(g):
+            thread = threading.Thread(target=comm.create, args=(1, 0), kwargs={"group": g})  #! DW101 group 0.1.0 silent
+            thread.start()
+            thread.join()
+
+
+        def run_star(g):
+            return list(itertools.starmap(comm.fuse, [(1,)]))  #! DW102 workspace 0.1.0 to 0.10.0 raises
+
+
+        async def gathered(g):
+            made = await asyncio.gather(*(_make(g) for _ in range(2)), return_exceptions=True)
+            return [each for each in made if not isinstance(each, BaseException)]
+
+
+        async def gathered_openly(g):
+            return await asyncio.gather(_make(g), return_exceptions=False)
+
+
+        async def made_inside(x):
+            try:
+                task = asyncio.create_task(_gather(x))
+            except Exception:
+                return None
+            return await task
+
+
+        async def never_awaited(x):
+            asyncio.create_task(_legacy(x))
+
+
+        async def in_a_thread(g):
+            try:
+                return await asyncio.to_thread(comm.create, 1, 0, group=g)  #! DW101 group 0.1.0 silent@92
+            except Exception:
+                return None
+
+
+        async def in_an_executor(g):
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(None, comm.legacy, g)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+
+
+        async def within_time(x):
+            return await asyncio.wait_for(_gather(x), 5)
+
+
+        if __name__ == "__main__":
+            asyncio.run(within_time(1))
+        """,
+        runs=False,
+    ),
 )
