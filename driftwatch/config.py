@@ -113,10 +113,10 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
         raise ConfigError(f"{path}:{line}: not valid UTF-8", "TOML files are UTF-8") from None
     try:
         return text, tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # TOMLDecodeError, and a number of more digits than Python reads
         found = _POSITION.search(str(error))
         line = int(found[1]) if found and found[1] else text.count("\n") + 1
-        reason = _POSITION.sub("", str(error))
+        reason = _POSITION.sub("", str(error)).partition(";")[0]
         raise ConfigError(f"{path}:{line}: not valid TOML: {reason[:1].lower()}{reason[1:]}") from None
     except RecursionError:
         raise ConfigError(f"{path}: not valid TOML: it is nested too deeply") from None

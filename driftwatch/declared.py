@@ -19,10 +19,10 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from driftwatch.discovery import folders_below, listed
 from driftwatch.dockerfile import Installed, installed, is_dockerfile
@@ -226,10 +226,10 @@ class Requirements:
     def _of_pyproject(self, path: Path, text: str) -> Iterator[Declaration]:
         try:
             document = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except ValueError as error:  # TOMLDecodeError, and a number of more digits than Python reads
             found = _TOML_PLACE.search(str(error))
             line = int(found[1]) if found and found[1] else text.count("\n") + 1
-            self._unread(path, line, f"not valid TOML: {_TOML_PLACE.sub('', str(error))}")
+            self._unread(path, line, f"not valid TOML: {_TOML_PLACE.sub('', str(error)).partition(';')[0]}")
             return
         except RecursionError:
             self._unread(path, 1, "not valid TOML: it is nested too deeply")
@@ -341,7 +341,10 @@ class Requirements:
             return  # of most requirements the first letters are enough
         try:
             parsed = Requirement(text)
-        except InvalidRequirement:
+            for each in parsed.specifier:
+                if each.operator != "===":
+                    Version(each.version.removesuffix(".*"))
+        except ValueError:  # InvalidRequirement, and a number of more digits than Python reads
             return
         name = canonicalize_name(parsed.name)
         if name not in self.names:
@@ -467,7 +470,7 @@ def _public(version: str) -> Version | None:
     """A version without its local part; None where it is none, such as one that a variable was to give."""
     try:
         return Version(Version(version).public)
-    except InvalidVersion:
+    except ValueError:
         return None
 
 

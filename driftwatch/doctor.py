@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from packaging.specifiers import SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from driftwatch.children import program, python_command, python_environment
 from driftwatch.errors import InputError
@@ -275,7 +275,7 @@ def _majors(need: Needs, version: str | None) -> tuple[int, ...]:
         try:
             # A pre-release serves what its release will; a post-release what its release did.
             base = Version(version).base_version
-        except InvalidVersion:
+        except ValueError:
             return ()
         for specifier, majors in need.hardware:
             if SpecifierSet(specifier).contains(base):
@@ -288,5 +288,5 @@ def _public(version: str) -> str:
     """A version without its local part, in its normal form; one that is none is compared as it is."""
     try:
         return Version(version).public
-    except InvalidVersion:
+    except ValueError:
         return version

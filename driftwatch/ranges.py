@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
+from packaging.requirements import Requirement
+from packaging.specifiers import Specifier, SpecifierSet
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from driftwatch.declared import Declaration, Notice, Requirements
 from driftwatch.errors import UsageError
@@ -120,7 +120,7 @@ def _once(found: Sequence[Declaration]) -> list[Declaration]:
 def _specifier(requirement: str) -> str:
     try:
         parsed = Requirement(requirement)
-    except InvalidRequirement:
+    except ValueError:
         return ""
     return str(parsed.specifier)
 
@@ -210,7 +210,7 @@ def _asked_one(distribution: str, timeline: Timeline, text: str, specifier: str)
         return selected
     try:
         specifiers = SpecifierSet(specifier)
-    except InvalidSpecifier:
+    except ValueError:
         raise UsageError(
             f"{text!r} is not a version specifier",
             f"write it as in '>={timeline.versions[0]}' or '{timeline.versions[-1]}'",
@@ -228,7 +228,7 @@ def _asked_one(distribution: str, timeline: Timeline, text: str, specifier: str)
 def _exact(distribution: str, timeline: Timeline, version: str, text: str) -> ReleaseSet:
     try:
         wanted = Version(version)
-    except InvalidVersion:
+    except ValueError:
         raise UsageError(f"{version!r} in {text!r} is not a version") from None
     if wanted in timeline.parsed:
         return ReleaseSet(1 << timeline.parsed.index(wanted))
@@ -252,9 +252,12 @@ def _split(text: str) -> tuple[str | None, str]:
         return None, stripped
     try:
         requirement = Requirement(stripped)
-    except InvalidRequirement:
+    except ValueError:
         named = re.match(r"([A-Za-z][\w.-]*)\s*(?:\[[^]]*\])?\s*(.*)", stripped)
         return (named[1], named[2]) if named else (None, stripped)
     if not requirement.specifier:
         raise UsageError(f"{text!r} names no release", f"write it as in '{stripped}>=1.0' or '{stripped}==1.0'")
-    return requirement.name, str(requirement.specifier)
+    try:
+        return requirement.name, str(requirement.specifier)
+    except ValueError:  # a number of more digits than Python reads
+        raise UsageError(f"{text!r} is not a version specifier") from None

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from driftwatch.errors import UsageError
 
@@ -129,9 +129,11 @@ class Timeline:
     def index(self, version: str) -> int:
         """Position of a version, in any spelling PEP 440 holds equal; `UsageError` when it is not known."""
         try:
-            return self.parsed.index(Version(version))
-        except InvalidVersion:
+            wanted = Version(version)
+        except ValueError:  # InvalidVersion, and a number of more digits than Python reads
             raise UsageError(f"{version!r} is not a version") from None
+        try:
+            return self.parsed.index(wanted)
         except ValueError:
             raise UsageError(f"release {version} is not known", self._known_hint()) from None
 
@@ -143,13 +145,9 @@ class Timeline:
         """The releases a PEP 440 specifier such as ``>=0.6,<0.7`` selects; `UsageError` when it is malformed."""
         try:
             spec = SpecifierSet(specifier, prereleases=True)
-        except InvalidSpecifier:
+            return ReleaseSet(sum(1 << i for i, version in enumerate(self.parsed) if version in spec))
+        except ValueError:  # InvalidSpecifier, and a number of more digits than Python reads
             raise UsageError(f"{specifier!r} is not a version specifier", "write it as in '>=0.6.0,<0.7'") from None
-        mask = 0
-        for i, version in enumerate(self.parsed):
-            if version in spec:
-                mask |= 1 << i
-        return ReleaseSet(mask)
 
     def ranges(self, releases: ReleaseSet) -> tuple[tuple[str, str], ...]:
         """The set as runs of consecutive releases: ``(first, last)`` pairs, both included."""

@@ -494,11 +494,11 @@ def _not_python(root: Root, told: set[str]) -> list[Diagnostic]:
             with without_warnings():
                 ast.parse(decode(path.read_bytes()))
         except OSError as error:
-            found.append(Diagnostic(shown, None, f"the file cannot be read: {error.strerror or error}"))
+            found.append(Diagnostic(shown, None, f"the file cannot be read: {error.strerror or error}", mentions=False))
         except SourceError as error:
-            found.append(Diagnostic(shown, error.line, f"not Python: {error.message}"))
+            found.append(Diagnostic(shown, error.line, f"not Python: {error.message}", mentions=False))
         except SyntaxError as error:
-            found.append(Diagnostic(shown, error.lineno, f"not Python: {error.msg}"))
+            found.append(Diagnostic(shown, error.lineno, f"not Python: {error.msg}", mentions=False))
         except (ValueError, RecursionError, MemoryError) as error:
-            found.append(Diagnostic(shown, None, f"not Python that can be parsed: {error}"))
+            found.append(Diagnostic(shown, None, f"not Python that can be parsed: {error}", mentions=False))
     return found

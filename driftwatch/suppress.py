@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from driftwatch.discovery import path_matches
 from driftwatch.errors import InputError
@@ -134,7 +134,7 @@ def _ignore(path: str, line: int, first: int, last: int, directive: re.Match[str
     if until is not None:
         try:
             Version(until[1])
-        except InvalidVersion:
+        except ValueError:
             fault = f"until={until[1]} is not a release"
     return Ignore(path, line, first, last, codes, until[1] if until else None, reason, fault)
 
@@ -282,6 +282,8 @@ def _idle(ignore: Ignore, decisions: Decisions, expired: bool) -> Idle:
 def read_baseline(path: Path) -> tuple[BaselineEntry, ...]:
     """The entries of a baseline file; `InputError` when it is not one."""
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"the baseline {path} is not a file")  # a device or a pipe may have no end
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(

@@ -11,8 +11,6 @@ import gc
 import os
 import sys
 
-from driftwatch.cli.program import execute
-
 COLLECT_AFTER = 2_000_000
 """After how many new objects Python looks for cycles. A command is short, and makes millions of objects without any."""
 
@@ -20,7 +18,12 @@ COLLECT_AFTER = 2_000_000
 def main() -> None:
     """The console script."""
     gc.set_threshold(COLLECT_AFTER)
-    status = execute(sys.argv[1:], os.environ)
+    try:
+        from driftwatch.cli.program import execute
+
+        status = execute(sys.argv[1:], os.environ)
+    except KeyboardInterrupt:  # while the program is still being imported, which takes a while
+        status = 130
     gc.freeze()  # What is left goes with the process: Python need not look through it first.
     sys.exit(status)
 

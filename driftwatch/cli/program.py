@@ -15,6 +15,9 @@ from driftwatch.errors import DriftwatchError
 
 USAGE, INTERRUPTED = 2, 130
 
+_OF_THE_SYSTEM = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENAMETOOLONG, errno.EROFS)
+"""What a person can do something about, wherever it happens."""
+
 _COMMANDS = {
     "scan": "driftwatch.cli.scan",
     "matrix": "driftwatch.cli.matrix",
@@ -79,10 +82,11 @@ def execute(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in _OF_THE_SYSTEM:
             _crashed(error, environment)
         else:
-            say(f"error: {error.strerror}")
+            where = f": {error.filename}" if error.filename else ""
+            say(f"error: {error.strerror}{where}")
         return USAGE
     except Exception as error:  # noqa: BLE001 - a defect of driftwatch must not look like findings
         _crashed(error, environment)

@@ -21,6 +21,9 @@ from driftwatch.flow.uses import Diagnostic
 from driftwatch.flow.work import Work
 from driftwatch.snapshot.adapted import is_adapter
 
+MAX_SOURCE = 4 << 20
+"""Bytes of a file beyond which it is not parsed: syntax takes more than a hundred times as many."""
+
 
 class Files:
     """The files of one root, by their paths in it."""
@@ -171,6 +174,8 @@ class Files:
             self._modules[module.path] = None
             return nothing
         try:
+            if len(data) > MAX_SOURCE:
+                raise SourceError(f"it is larger than {MAX_SOURCE:,} bytes")
             text = decode(data)
             return text, self.work.survey(text)
         except SourceError as error:

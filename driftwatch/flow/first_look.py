@@ -27,33 +27,82 @@ def mentioning(contents: Contents, root: str) -> list[str]:
     word = re.compile(rb"\b" + re.escape(first) + rb"\b")
     if not top:
         return [path for path, data in _with(contents, [first]) if word.search(data)]
-    # A pattern that begins with plain text is searched for many times faster than one that begins with a boundary.
-    top_word = re.escape(first) + rb"(?<!\w" + re.escape(first) + rb")"
-    end = re.escape(last)
-    dotted = re.compile(top_word + rb"[\w.]*\.\s*" + end + rb"\b")
-    listed = re.compile(
-        rb"from(?<!\wfrom)\s+" + top_word + rb"[\w.]*\s+import\s+(?:\([^)]*?|[^\n(]*?)(?:\b" + end + rb"\b|\*)"
-    )
-    aliases = (
-        re.compile(rb"import(?<!\wimport)\s[^\n]*\b" + re.escape(first) + rb"[\w.]*\s+as\b"),
-        re.compile(re.escape(first) + rb"(?<=['\"]" + re.escape(first) + rb")[\w.]*['\"]"),
-        # The bare name of the package, handed on: ``fi = package``, ``getattr(package, "part")``.
-        re.compile(
-            re.escape(first) + rb"(?<![\w.'\"]" + re.escape(first) + rb")(?<!import " + re.escape(first) + rb")"
-            rb"(?<!from " + re.escape(first) + rb")\s*[,;)\]}\n#]"
-        ),
-    )
-    parts = (
-        re.compile(end + rb"(?<=[.'\"]" + end + rb")\b"),
-        re.compile(rb"\.\s+" + end + rb"\b"),
-    )
-    return [
-        path
-        for path, data in _with(contents, [first, last])
-        if dotted.search(data)
-        or listed.search(data)
-        or (any(p.search(data) for p in aliases) and any(p.search(data) for p in parts))
-    ]
+    look = _Look(first, last)
+    return [path for path, data in _with(contents, [first, last]) if look.sees(data)]
+
+
+class _Look:
+    """How a module of a package is looked for, by the first and the last part of its name.
+
+    Every part of a file is looked at a fixed number of times, whatever it holds: a pattern that begins anew at each
+    mention, and may go on to the end of the file from there, is for no file that somebody else has written.
+    """
+
+    def __init__(self, first: bytes, last: bytes) -> None:
+        # A pattern that begins with plain text is searched for many times faster than one that begins with a boundary.
+        word = re.escape(first)
+        end = re.escape(last)
+        self._mention = re.compile(word + rb"(?<!\w" + word + rb")[\w.]*")
+        self._dotted_inside = re.compile(rb"\." + end + rb"(?!\w)")
+        self._dotted_after = re.compile(rb"\s+" + end + rb"\b")
+        self._from = re.compile(rb"from(?<!\wfrom)\s+" + word + rb"[\w.]*\s+import\s+(\(?)")
+        self._listed = re.compile(rb"\b" + end + rb"\b|\*")
+        self._as = re.compile(rb"\s+as\b")
+        self._aliases = (
+            re.compile(word + rb"(?<=['\"]" + word + rb")[\w.]*['\"]"),
+            # The bare name of the package, handed on: ``fi = package``, ``getattr(package, "part")``.
+            re.compile(
+                word + rb"(?<![\w.'\"]" + word + rb")(?<!import " + word + rb")(?<!from " + word + rb")\s*[,;)\]}\n#]"
+            ),
+        )
+        self._parts = (re.compile(end + rb"(?<=[.'\"]" + end + rb")\b"), re.compile(rb"\.\s+" + end + rb"\b"))
+
+    def sees(self, data: bytes) -> bool:
+        aliased = False
+        line_end = first_import = -1
+        for mention in self._mention.finditer(data):
+            start, end = mention.span()
+            if self._dotted_inside.search(data, start, end):
+                return True
+            if data[end - 1] == _DOT and self._dotted_after.match(data, end):
+                return True
+            if aliased:
+                continue
+            if start > line_end:
+                line_start = data.rfind(b"\n", max(line_end, 0), start) + 1
+                line_end = data.find(b"\n", start)
+                line_end = len(data) if line_end < 0 else line_end
+                found = _IMPORT_WORD.search(data, line_start, line_end)
+                first_import = found.start() if found is not None else line_end
+            aliased = first_import < start and self._as.match(data, end) is not None
+        if self._is_listed(data):
+            return True
+        if not aliased and not any(pattern.search(data) for pattern in self._aliases):
+            return False
+        return any(pattern.search(data) for pattern in self._parts)
+
+    def _is_listed(self, data: bytes) -> bool:
+        """Whether a from-import lists the module, or everything."""
+        searched = closed = 0
+        for header in self._from.finditer(data):
+            start = header.end()
+            if header[1]:
+                if closed < start:
+                    closed = data.find(b")", start)
+                    closed = len(data) if closed < 0 else closed
+                end = closed
+            else:
+                line = _LINE.match(data, start) if start >= searched else None
+                end = line.end() if line is not None else searched
+            if end > searched and self._listed.search(data, max(start, searched), end):
+                return True
+            searched = max(searched, end)
+        return False
+
+
+_DOT = ord(".")
+_IMPORT_WORD = re.compile(rb"import(?<!\wimport)\s")
+_LINE = re.compile(rb"[^\n(]*")
 
 
 def _with(contents: Contents, words: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:

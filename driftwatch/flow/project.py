@@ -8,6 +8,7 @@ it needs are not even imported, and it takes no longer than to read the files.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from driftwatch.flow.ahead import helper
@@ -81,7 +82,15 @@ def _search(
             uses.extend(one.world.recorder.uses())
             unresolved.extend(one.world.recorder.all_unresolved())
             analysed |= one.analysed
-            diagnostics.update(files.diagnostics)
+            for key, diagnostic in files.diagnostics.items():
+                path = diagnostic.path
+                mentions = None if path in contents.unreadable else path in one.mentioning
+                if mentions is not False:
+                    # What it does with the library is not known, and may be anything.
+                    unresolved.append(Unresolved(path, diagnostic.line or 1, f"not analysed: {diagnostic.message}"))
+                known = diagnostics.get(key)
+                if known is None or not known.mentions:
+                    diagnostics[key] = replace(diagnostic, mentions=mentions)
     return Analysis(
         tuple(uses),
         tuple(dict.fromkeys(unresolved)),

@@ -49,6 +49,7 @@ class LibrarySearch:
         self.files = files
         self.world = World(history, files)
         self.analysed: set[str] = set()
+        self.mentioning: frozenset[str] = frozenset()
         self._progress = progress
         self._exports: dict[ModuleCode, set[str]] = {}
         files.exports = self._exports_of
@@ -57,6 +58,7 @@ class LibrarySearch:
         """Analyse files until no further one can matter."""
         root = self.world.history.module
         first = self._without_adapters(self.files.mentioning(root))
+        self.mentioning = frozenset(first)
         self.files.mark_mentions(first)
         for path in first:
             self._analyse(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from driftwatch.binding.calls import parts
 from driftwatch.binding.signature import Fault, Problem
@@ -59,7 +59,7 @@ class Target:
         """The releases older than a version; none where that is no version."""
         try:
             least = Version(version)
-        except InvalidVersion:
+        except ValueError:
             return EMPTY
         versions = self.history.timeline.versions
         return self.history.timeline.set_of(each for each in versions if Version(each) < least)

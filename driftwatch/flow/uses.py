@@ -317,8 +317,12 @@ class Unresolved:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A file that could not be analysed in full, and why, in one sentence."""
+    """A file that could not be analysed in full, and why, in one sentence.
+
+    `mentions` is whether it mentions the library; None where not even that is known.
+    """
 
     path: str
     line: int | None
     message: str
+    mentions: bool | None = None

@@ -12,7 +12,7 @@ from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import apart, count, newer, outcome, ranges, where
+from driftwatch.report.phrases import apart, but_for_the_unread, count, newer, outcome, ranges, where
 from driftwatch.report.safe import safe, safe_character
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -35,7 +35,8 @@ def render(report: Report, options: RenderOptions) -> str:
             lines.append(command("warning", place, safe(notice.message)))
     for target in report.targets:
         if not target.uses:
-            lines.append(f"driftwatch: {safe(target.distribution)}: not used here")
+            where_not = "in what could be read" if report.unread else "here"
+            lines.append(f"driftwatch: {safe(target.distribution)}: not used {where_not}")
             continue
         hopeless = apart(report, target)
         view = target.but_for_the_hopeless
@@ -48,7 +49,10 @@ def render(report: Report, options: RenderOptions) -> str:
         )
     counts = report.counts
     said = [count(counts.errors, "error"), count(counts.warnings, "warning"), count(counts.notes, "note")]
-    lines.append(f"driftwatch: {', '.join(said)} in {count(counts.files, 'file')}")
+    partly = but_for_the_unread(report)
+    lines.append(
+        f"driftwatch: {', '.join(said)} in {count(counts.files, 'file')}{f', {partly}' if partly is not None else ''}"
+    )
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -91,6 +91,13 @@ class UnresolvedForm(TypedDict):
     reason: str
 
 
+class DiagnosticForm(TypedDict):
+    path: str
+    line: int | None
+    reason: str
+    mentions: bool | None
+
+
 class Summary(TypedDict):
     files: int
     analysed: int
@@ -107,6 +114,7 @@ class ReportForm(TypedDict):
     targets: list[TargetForm]
     findings: list[FindingForm]
     unresolved: list[UnresolvedForm]
+    diagnostics: list[DiagnosticForm]
     summary: Summary
 
 
@@ -125,6 +133,9 @@ def form(report: Report) -> ReportForm:
             finding_form(finding, report.target(finding.distribution).timeline) for finding in report.findings
         ],
         "unresolved": [{"path": u.path, "line": u.line, "reason": u.reason} for u in report.unresolved],
+        "diagnostics": [
+            {"path": d.path, "line": d.line, "reason": d.message, "mentions": d.mentions} for d in report.diagnostics
+        ],
         "summary": {
             "files": counts.files,
             "analysed": counts.analysed,

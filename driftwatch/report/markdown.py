@@ -16,7 +16,17 @@ from driftwatch.flow.uses import Outcome
 from driftwatch.report.excerpt import excerpt
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import CONDITIONAL, apart, count, outcome, outlook, ranges, way_out, without
+from driftwatch.report.phrases import (
+    CONDITIONAL,
+    apart,
+    but_for_the_unread,
+    count,
+    outcome,
+    outlook,
+    ranges,
+    way_out,
+    without,
+)
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import plain
 from driftwatch.report.text import summary
@@ -76,6 +86,8 @@ def _title(report: Report) -> str:
         verdict = f"❌ {count(counts.errors, 'error')}{silent}"
     elif counts.warnings:
         verdict = f"⚠️ {count(counts.warnings, 'warning')}"
+    elif report.unread:
+        verdict = f"⚠️ nothing breaks {but_for_the_unread(report)}"
     else:
         verdict = "✅ nothing breaks"
     name = f" {text(report.title)}" if report.title else ""
@@ -86,7 +98,7 @@ def _standing(report: Report) -> Iterator[str]:
     for target in report.targets:
         if not target.uses:
             if not any(other.uses for other in report.targets):
-                yield f"{code(target.distribution)} is not used here."
+                yield f"{code(target.distribution)} is not used {'in what could be read' if report.unread else 'here'}."
             continue
         yield "\n".join(_table(report, target))
 
@@ -97,6 +109,9 @@ def _table(report: Report, target: TargetReport) -> Iterator[str]:
     yield "|---|---|"
     for notice in target.notices:
         yield f"| ⚠️ attention | {code(_at(report, notice.path, notice.line))}: {text(notice.message)} |"
+    partly = but_for_the_unread(report)
+    if partly is not None:
+        yield f"| ⚠️ attention | {partly} |"
     hopeless = apart(report, target)
     if hopeless:
         yield f"| apart from | {text(hopeless)} |"

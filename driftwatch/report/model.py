@@ -90,6 +90,11 @@ class Report:
     shown: Callable[[str], str] = field(default=lambda path: path, compare=False)
 
     @property
+    def unread(self) -> int:
+        """In how many files that mention a library, or may, not all could be analysed."""
+        return len({item.path for item in self.diagnostics if item.mentions is not False})
+
+    @property
     def counts(self) -> Counts:
         severities = [finding.severity for finding in self.findings]
         return Counts(

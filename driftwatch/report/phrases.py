@@ -183,3 +183,10 @@ def _taken_at(finding: Finding, shown: Shown) -> str:
         return "an unknown line"
     path, line = finding.caught_at
     return f"line {line}" if path == finding.location.path else f"{safe(shown(path))}:{line}"
+
+
+def but_for_the_unread(report: Report) -> str | None:
+    """That what is said is of a part: what was not analysed may do anything with the library; None where all was."""
+    if not report.unread:
+        return None
+    return f"of what could be read; {count(report.unread, 'file')} could not be analysed"

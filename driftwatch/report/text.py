@@ -18,6 +18,7 @@ from driftwatch.report.phrases import (
     CONDITIONAL,
     apart,
     breaks_beyond,
+    but_for_the_unread,
     count,
     newer,
     outcome,
@@ -203,8 +204,11 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Line | Hanging]:
     for notice in target.notices:
         place = Span(f"{_at(report, notice.path, notice.line)}: ", "path")
         yield Hanging((Span(f"  {'ATTENTION':<14}", "warning"),), (place, Span(safe(notice.message))))
+    partly = but_for_the_unread(report)
+    if partly is not None:
+        yield Hanging((Span(f"  {'ATTENTION':<14}", "warning"),), (Span(partly),))
     if not target.uses:
-        yield (Span("  not used here", "dim"),)
+        yield (Span("  not used here" if partly is None else "  not used in what could be read", "dim"),)
         return
     hopeless = apart(report, target)
     if hopeless:
@@ -253,7 +257,8 @@ def _summary(report: Report) -> Line:
         spans.append(Span(f" in {report.seconds:.1f}s", "dim"))
     if not any(target.uses for target in report.targets):
         modules = " or ".join(dict.fromkeys(safe(target.module) for target in report.targets))
-        spans.append(Span(f": no file uses {modules}" if modules else ": nothing to look for"))
+        who = "no file that could be analysed uses" if report.unread else "no file uses"
+        spans.append(Span(f": {who} {modules}" if modules else ": nothing to look for"))
     elif counts.unresolved and not report.findings:
         spans.append(Span(": every call that could be followed fits; --unresolved lists the others"))
     return tuple(spans)

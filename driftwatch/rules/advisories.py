@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 
 from driftwatch.errors import ConfigError, UsageError
 from driftwatch.findings import Severity
@@ -107,7 +107,7 @@ def load(folder: Path | None, timeline: Timeline) -> Knowledge:
         return Knowledge()
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None
     return knowledge(data, timeline, str(path))
 
@@ -195,7 +195,7 @@ def _python(entry: Mapping[str, Any], where: str) -> str | None:
     specifier = _text(entry, "python", where)
     try:
         return str(SpecifierSet(specifier))
-    except InvalidSpecifier:
+    except ValueError:
         raise ConfigError(f"{where}: python = {specifier!r} is not a version specifier") from None
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 from pypi_simple import ACCEPT_ANY, DistributionPackage, ProjectPage, PyPISimple
 from pypi_simple.errors import UnsupportedContentTypeError, UnsupportedRepoVersionError
 
@@ -90,7 +90,7 @@ class Project:
         """The artifacts of exactly this release, yanked or not; `InputError` naming near ones when there is none."""
         try:
             asked = Version(version)
-        except InvalidVersion:
+        except ValueError:
             raise InputError(f"{version!r} is not a version", self._near(version)) from None
         if asked not in self.releases:
             raise InputError(f"{self.name} has no release {version} on the package index", self._near(version))
@@ -111,7 +111,7 @@ class Project:
             asked = Version(version)
             position = sum(v < asked for v in known)
             near = known[max(0, position - 2) : position + 2]
-        except InvalidVersion:
+        except ValueError:
             near = known[-3:]
         return f"near it are {', '.join(str(v) for v in near)}; the newest is {(self.finals() or known)[-1]}"
 

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from driftwatch.errors import InputError, UsageError
 from driftwatch.snapshot.artifact_tree import ArtifactTree, package_folder
@@ -130,7 +130,7 @@ def _folder(path: str) -> Path:
 def _version(text: str) -> str | None:
     try:
         return str(Version(text))
-    except InvalidVersion:
+    except ValueError:
         return None
 
 
@@ -251,7 +251,7 @@ def _declarations(read_top: Callable[[str], bytes | None], tree: SourceTree, top
     if content := read_top("pyproject.toml"):
         try:
             project = tomllib.loads(content.decode("utf-8")).get("project", {})
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        except ValueError:
             project = {}
         if isinstance(project, dict) and isinstance(project.get("version"), str):
             yield project["version"]

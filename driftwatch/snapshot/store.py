@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 import driftwatch
 from driftwatch.errors import SnapshotError
@@ -106,7 +106,7 @@ def records(folder: Path) -> tuple[ReleaseRecord, ...]:
         try:
             record = ReleaseRecord(**entry)
             Version(record.version)
-        except (TypeError, InvalidVersion) as error:
+        except (TypeError, ValueError) as error:
             raise SnapshotError(f"{path}, line {number} is damaged: {error}") from error
         found.append(record)
     versions = [Version(r.version) for r in found]

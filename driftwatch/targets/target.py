@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from driftwatch.errors import ConfigError, UsageError
 from driftwatch.snapshot.adapted import OWN_ERRORS, OWN_NAMES, with_adapter
@@ -82,7 +82,7 @@ def shipped_target(folder: Path) -> Target:
     path = folder / "target.toml"
     try:
         mapping = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None
     return _target(mapping, str(path), folder, shipped_snapshots(), folder)
 
@@ -143,7 +143,7 @@ def _release(mapping: Mapping[str, object], key: str, where: str) -> str | None:
     text = _text(mapping, key, where)
     try:
         return str(Version(text))
-    except InvalidVersion:
+    except ValueError:
         raise ConfigError(f"{where}: {key} = {text!r} is not a release") from None
 
 

@@ -22,7 +22,7 @@ from driftwatch.report.html.symbols import symbols
 from driftwatch.report.html.tracks import CLASSES, rules, scale, track
 from driftwatch.report.matrix import BESIDE, distributions
 from driftwatch.report.model import Report, TargetReport
-from driftwatch.report.phrases import apart, count, outlook, ranges, way_out
+from driftwatch.report.phrases import apart, but_for_the_unread, count, outlook, ranges, way_out
 from driftwatch.report.states import (
     WORDS,
     Row,
@@ -120,10 +120,14 @@ def _verdict(reports: Sequence[Report], names: Sequence[str], title: str) -> Ite
     if several:
         return
     report = reports[0]
+    partly = but_for_the_unread(report)
+    if partly is not None:
+        yield tag("p", tag("b", "Attention: "), f"this is {partly}.", class_="way-out")
     for name in names:
         target = report.target(name)
         if not target.uses:
-            yield tag("p", tag("code", target.module), " is not used here.", class_="lead")
+            where = "in what could be read" if report.unread else "here"
+            yield tag("p", tag("code", target.module), f" is not used {where}.", class_="lead")
             continue
         yield from _standing(report, target)
 

@@ -1,0 +1,47 @@
+"""Sources of any length that were written to take long: each shape a generator, of `n` pieces.
+
+They are for ``lib.comm``, whose `fuse` is a function and `Backend` a class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+Shape = Callable[[int], bytes]
+MENTION = b"import lib.comm as comm\n"
+
+SEARCHED: Mapping[str, Shape] = {
+    "a_name_of_many_parts": lambda n: b"lib." * n + b" comm\n",
+    "imports_on_one_line": lambda n: b" import lib" * n + b" comm\n",
+    "lists_that_are_never_closed": lambda n: b"from lib import (" * n + b" xcomm\n",
+    "lists_on_lines_that_are_never_closed": lambda n: b"from lib import (\n" * n + b" xcomm\n",
+    "aliases_on_one_line": lambda n: b"lib as " * n + b"comm\n",
+    "quotes": lambda n: b"'lib" * n + b" comm\n",
+    "blanks": lambda n: b"lib. " + b" " * (10 * n) + b"x comm\n",
+    "from_without_end": lambda n: b"from " * n + b"lib comm\n",
+    "import_without_end": lambda n: b"import " * n + b"lib comm\n",
+    "brackets_in_comments": lambda n: b"import (#)\n" * n + b"lib comm\n",
+    "continued_lines": lambda n: b"import lib \\\n" * n + b"comm\n",
+    "dots": lambda n: b"lib" + b" ." * n + b"comm\n",
+}
+"""For the search of bytes: no Python, or none that means anything."""
+
+FOLLOWED: Mapping[str, Shape] = {
+    "keywords": lambda n: MENTION + b"comm.fuse(" + b", ".join(b"k%d=1" % i for i in range(n)) + b")\n",
+    "keys": lambda n: MENTION + b"d = {}\n" + b"".join(b"d['k%d'] = 1\n" % i for i in range(n)) + b"comm.fuse(**d)\n",
+    "subclasses": lambda n: (
+        MENTION + b"class C0(comm.Backend): pass\n" + b"".join(b"class C%d(C%d): pass\n" % (i + 1, i) for i in range(n))
+    ),
+    "match": lambda n: (
+        MENTION + b"match x:\n" + b"".join(b"    case %d:\n        comm.fuse(x)\n" % i for i in range(n))
+    ),
+    "aliases": lambda n: MENTION + b"".join(b"f%d = comm.fuse\n" % i for i in range(n)) + b"f0(1)\n",
+    "chained_aliases": lambda n: (
+        MENTION + b"f0 = comm.fuse\n" + b"".join(b"f%d = f%d\n" % (i + 1, i) for i in range(n)) + b"f%d(1)\n" % n
+    ),
+    "elifs": lambda n: MENTION + b"if x: pass\n" + b"elif x: comm.fuse(1)\n" * n,
+    "functions": lambda n: MENTION + b"".join(b"def f%d(x):\n    return comm.fuse(x)\n" % i for i in range(n)),
+    "calls": lambda n: MENTION + b"comm.fuse(1)\n" * n,
+    "guards": lambda n: MENTION + b"if hasattr(comm, 'fuse'):\n    comm.fuse(1)\n" * n,
+}
+"""For the analysis as a whole."""

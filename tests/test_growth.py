@@ -1,0 +1,92 @@
+"""Whatever a file holds, looking at it takes no longer than its size allows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from driftwatch.flow import files, first_look
+from driftwatch.flow.project import analyse
+from tests.flow.marked import history
+from tests.hostile_shapes import FOLLOWED, SEARCHED, Shape
+
+MORE = 8
+GROWTH = 10
+"""How many times as long `MORE` times as much may take: of what is quadratic it is 64."""
+
+QUADRATIC = frozenset({"subclasses"})
+"""What still grows faster; a shape that does no longer has to be taken out."""
+
+
+class Held:
+    """Contents that are not read from anywhere."""
+
+    def __init__(self, held: Mapping[str, bytes]) -> None:
+        self._held = held
+        self.paths: Sequence[str] = list(held)
+
+    def read(self, path: str) -> bytes | None:
+        return self._held[path]
+
+
+def searched(data: bytes) -> float:
+    """The time of all searches of bytes, of several tries the least."""
+    held = Held({"a.py": data})
+    times: list[float] = []
+    for _ in range(3):
+        start = time.process_time()
+        first_look.mentioning(held, "lib.comm")  # type: ignore[arg-type]
+        first_look.importers(held)  # type: ignore[arg-type]
+        first_look.seems_to_import(data, b"lib", [b"nothing"])
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def followed(folder: Path, data: bytes) -> float:
+    path = folder / "a.py"
+    path.write_bytes(data)
+    times: list[float] = []
+    for _ in range(2):
+        start = time.process_time()
+        analyse(folder, [path], [history()])
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+@pytest.mark.parametrize("kind", SEARCHED)
+def test_the_search_of_bytes_grows_as_the_file(kind: str) -> None:
+    shape, n = SEARCHED[kind], 4000
+    assert searched(shape(MORE * n)) <= GROWTH * max(searched(shape(n)), 0.002)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FOLLOWED if kind not in QUADRATIC])
+def test_the_analysis_grows_as_the_file(kind: str, tmp_path: Path) -> None:
+    shape, n = FOLLOWED[kind], 60
+    followed(tmp_path, shape(2))
+    assert followed(tmp_path, shape(MORE * n)) <= GROWTH * max(followed(tmp_path, shape(n)), 0.02)
+
+
+@pytest.mark.parametrize("kind", SEARCHED)
+def test_what_only_looks_like_a_mention_is_none(kind: str) -> None:
+    """Nor does a shape turn up because it is long."""
+    found = {n: first_look.mentioning(Held({"a": SEARCHED[kind](n)}), "lib.comm") for n in (3, 300)}  # type: ignore[arg-type]
+    assert found[3] == found[300]
+
+
+def test_a_file_that_is_too_large_to_be_parsed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_SOURCE", 1000)
+    large: Shape = lambda n: b"import lib.comm as comm\nx = '" + b"x" * n + b"'\ncomm.fuse(1)\n"  # noqa: E731
+    (tmp_path / "a.py").write_bytes(large(10))
+    (tmp_path / "b.py").write_bytes(large(1000))
+    (tmp_path / "c.py").write_bytes(b"x = 1\n" * 1000)
+    found = analyse(tmp_path, sorted(tmp_path.glob("*.py")), [history()])
+    assert {use.location.path for use in found.uses} == {"a.py"}
+    assert [(d.path, d.line, d.message, d.mentions) for d in found.diagnostics] == [
+        ("b.py", None, "it is larger than 1,000 bytes", True)
+    ]
+    assert [(u.path, u.line, u.reason) for u in found.unresolved] == [
+        ("b.py", 1, "not analysed: it is larger than 1,000 bytes")
+    ]
