@@ -9,6 +9,7 @@ scanned whatever its name.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -43,6 +44,8 @@ SKIPPED = frozenset(
 )
 _NOT_FAR = 3
 """So many folders below the top are looked into for what is not Python."""
+_RELEASE = re.compile(r"[A-Za-z0-9][\w.-]*==[\w.!+]+")
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*:/|git@)")
 _MAYBE_BUILT = frozenset({"build", "dist"})
 
 
@@ -79,7 +82,7 @@ def find_roots(
             named.setdefault(home, {})[absolute] = None
         else:
             kind = "a broken link" if absolute.is_symlink() else "no such file or folder"
-            raise InputError(f"cannot scan {str(path)!r}: {kind}")
+            raise InputError(f"cannot scan {str(path)!r}: {kind}", _meant(str(path)))
     roots: list[Root] = []
     diagnostics: list[Diagnostic] = []
     several = len(folders) + len(named) > 1
@@ -127,6 +130,15 @@ def listed(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     except OSError:
         return (), ()
     return tuple(name for name, _ in found), tuple(name for name, is_folder in found if is_folder)
+
+
+def _meant(text: str) -> str | None:
+    """What somebody meant who names no file."""
+    if _RELEASE.fullmatch(text):
+        return f"a release of the package index is written pypi:{text}"
+    if _ADDRESS.match(text):
+        return "a repository is not fetched: clone it, and scan the folder"
+    return None
 
 
 def path_matches(path: str, pattern: str) -> bool:

@@ -12,7 +12,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -29,7 +28,7 @@ from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, SwitchedOf
 from driftwatch.passages import Passages
 from driftwatch.pins import installations
 from driftwatch.releases import ReleaseSet, Timeline, union
-from driftwatch.rules import RULES, apply, apply_to_installations, told_once
+from driftwatch.rules import RULES, apply, apply_to_installations, suggestion, told_once
 from driftwatch.rules.advisories import load
 from driftwatch.rules.rule import Context, Rule
 from driftwatch.sites import Site, site_order, sites_of
@@ -294,9 +293,7 @@ def _codes(selectors: Sequence[str], config: Config | None) -> tuple[str, ...]:
 
 
 def _no_such_rule(wanted: str, config: Config | None) -> DriftwatchError:
-    known = {text: rule for rule in RULES for text in (rule.code.lower(), rule.name)}
-    near = get_close_matches(wanted.lower(), known, n=1, cutoff=0.5)
-    hint = f"did you mean {known[near[0]].code} ({known[near[0]].name})?" if near else "`driftwatch explain` lists all"
+    hint = suggestion(wanted)
     if config is None:
         return UsageError(f"there is no rule {wanted!r}", hint)
     return ConfigError(f"{config.path}: there is no rule {wanted!r}", hint)

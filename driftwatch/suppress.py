@@ -26,7 +26,11 @@ from driftwatch.errors import InputError
 from driftwatch.findings import Finding, Severity
 from driftwatch.releases import ReleaseSet, Timeline
 
-_DIRECTIVE = re.compile(r"#\s*driftwatch\s*:\s*ignore(?![\w-])\s*(\[[^\]\n]*\]?)?(.*)", re.IGNORECASE)
+_DIRECTIVE = re.compile(
+    r"#\s*driftwatch\s*(?::\s*ignore(?![\w-])|(?P<bare>ignore(?=\s*(?:\[|$|until\b))))\s*(\[[^\]\n]*\]?)?(.*)",
+    re.IGNORECASE,
+)
+_UNTIL_BARE = re.compile(r"\buntil\s+v?\d[\w.]*")
 _UNTIL = re.compile(r"\buntil\s*=\s*(\S+)")
 BASELINE_SCHEMA = 2
 """In schema 1, what a fingerprint stood for depended on how many findings of its kind were in the file."""
@@ -120,7 +124,7 @@ def ignores(path: str, text: str) -> tuple[Ignore, ...]:
 
 
 def _ignore(path: str, line: int, first: int, last: int, directive: re.Match[str]) -> Ignore:
-    bracket, rest = directive[1], directive[2]
+    bracket, rest = directive[2], directive[3]
     until = _UNTIL.search(rest)
     reason = _UNTIL.sub("", rest).strip(" -:,")
     codes: tuple[str, ...] = ()
@@ -131,6 +135,10 @@ def _ignore(path: str, line: int, first: int, last: int, directive: re.Match[str
             fault = "its bracket is not closed"
         elif not codes:
             fault = "its brackets are empty"
+    if directive["bare"] is not None:
+        fault = "it lacks its colon: write `driftwatch: ignore`"
+    elif until is None and (meant := _UNTIL_BARE.search(rest)):
+        fault = f"write until={meant[0].split()[1]} with an equals sign"
     if until is not None:
         try:
             Version(until[1])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -356,6 +358,19 @@ def hook() -> str:
     ]
     assert entry in lines and "  language: system" in lines
     return "repos:\n  - repo: local\n    hooks:\n" + "\n".join(f"      {line}" for line in lines) + "\n"
+
+
+def test_the_pre_commit_hook_runs_where_a_pin_changes() -> None:
+    text = (ROOT / ".pre-commit-hooks.yaml").read_text()
+    pattern = re.compile(textwrap.dedent(text.partition("files: >-\n")[2].partition("  pass_filenames")[0]))
+    read = (
+        "a.py b.pyw pyproject.toml x/driftwatch.toml setup.cfg requirements.txt requirements-dev.in x/constraints.txt"
+    )
+    more = "requirements/gpu.txt Dockerfile docker/Dockerfile.gpu gpu.Dockerfile driftwatch-baseline.json"
+    for path in f"{read} {more}".split():
+        assert pattern.search(path), path
+    for path in ["README.md", "notes.txt", "a.pyc", "my_setup.cfg", "x.json", "docs/index.rst", "src/a.cpp"]:
+        assert not pattern.search(path), path
 
 
 def test_the_pre_commit_hook_stops_a_commit(clone: Path, tmp_path: Path) -> None:

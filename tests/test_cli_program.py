@@ -140,6 +140,14 @@ def test_explain() -> None:
     assert page.out == run("explain", "dw101").out
     assert page.out.startswith("DW101 unknown-keyword  error\n")
     assert "<- breaks in 1.0" in page.out and "<- silently lost in 1.0" in page.out
+    family = run("explain", "DW20")
+    assert family.err == "error: there is no rule 'DW20'\nhint: there are DW201, DW202, DW203\n"
+    none = run("scan", "--select", "DW9")
+    assert none.err == "error: there is no rule 'DW9'\nhint: `driftwatch explain` lists all\n"
+    release = run("scan", "vllm==0.33.0")
+    assert release.err.endswith("\nhint: a release of the package index is written pypi:vllm==0.33.0\n")
+    address = run("scan", "https://example.org/x.git")
+    assert address.err.endswith("\nhint: a repository is not fetched: clone it, and scan the folder\n")
     unknown = run("explain", "DW1O1")
     assert unknown.status == 2
     assert unknown.err == "error: there is no rule 'DW1O1'\nhint: did you mean DW101 (unknown-keyword)?\n"

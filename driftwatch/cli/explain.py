@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from difflib import get_close_matches
 
 import click
 
@@ -26,7 +25,7 @@ def explain_command(code: str | None, output_format: str) -> None:
     from driftwatch.report import rule_markdown
     from driftwatch.report.rule_page import render, render_index
     from driftwatch.report.styled import look
-    from driftwatch.rules import RULES, rule
+    from driftwatch.rules import RULES, rule, suggestion
 
     as_markdown = output_format == "markdown"
     if code is None:
@@ -34,10 +33,5 @@ def explain_command(code: str | None, output_format: str) -> None:
         return
     found = rule(code)
     if found is None:
-        names = {known: each for each in RULES for known in (each.code.lower(), each.name)}
-        near = get_close_matches(code.lower(), names, n=1, cutoff=0.5)
-        hint = "`driftwatch explain` lists all"
-        if near:
-            hint = f"did you mean {names[near[0]].code} ({names[near[0]].name})?"
-        raise UsageError(f"there is no rule {code!r}", hint)
+        raise UsageError(f"there is no rule {code!r}", suggestion(code))
     emit(rule_markdown.render(found) if as_markdown else render(found, look(sys.stdout)))

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from driftwatch.discovery import SUFFIXES
 from driftwatch.errors import InputError
 from driftwatch.report.safe import safe
 
@@ -96,6 +95,8 @@ def write_all(files: Sequence[tuple[Path, str]]) -> None:
 
 def spare_sources(path: Path, scanned: Iterable[Path] = ()) -> None:
     """`InputError` where a report would replace what is read for one: Python, a declaration, a file that is named."""
+    from driftwatch.discovery import SUFFIXES
+
     target = _real(path)
     with _told(path):
         is_there = target.is_file()

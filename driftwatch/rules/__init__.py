@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 
 from driftwatch.findings import Severity, Verdict, is_aside
 from driftwatch.flow.uses import Use
@@ -59,6 +61,18 @@ def rule(code: str) -> Rule | None:
     """The rule with this code or name, in any case."""
     wanted = code.strip().lower()
     return next((rule for rule in RULES if wanted in (rule.code.lower(), rule.name)), None)
+
+
+def suggestion(wanted: str) -> str:
+    """What somebody may have meant who names no rule."""
+    text = wanted.strip().lower()
+    if re.fullmatch(r"dw\d*", text):
+        # A number that is merely near means something else.
+        family = [rule.code for rule in RULES if rule.code.lower().startswith(text)]
+        return f"there are {', '.join(family)}" if family else "`driftwatch explain` lists all"
+    near = get_close_matches(text, [name for each in RULES for name in (each.code.lower(), each.name)], n=1, cutoff=0.5)
+    found = rule(near[0]) if near else None
+    return f"did you mean {found.code} ({found.name})?" if found else "`driftwatch explain` lists all"
 
 
 def apply(uses: Iterable[Use], contexts: Mapping[str, Context], rules: Iterable[Rule] = RULES) -> Iterator[Verdict]:
