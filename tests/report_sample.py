@@ -127,7 +127,7 @@ REPORT = Report(
     ),
     findings=(HOSTILE, SILENT, RAISES, AGAIN, GUARDED),
     unresolved=(Unresolved("pkg/fusion.py", 30, "what `**options` holds is not known"),),
-    diagnostics=(Diagnostic("pkg/broken\n.py", 3, "not valid Python: invalid syntax"),),
+    diagnostics=(Diagnostic("pkg/broken\n.py", 3, "not valid Python: invalid syntax", mentions=True),),
     idle=(Idle("pkg/moe.py", 4, "unused ignore of DW101"),),
     suppressed=1,
     files=1959,

@@ -182,6 +182,8 @@ def test_what_a_baseline_hides_is_in_the_matrix_without_a_card() -> None:
 def test_nothing_used() -> None:
     unused = replace(SAMPLE, findings=(), targets=(replace(SAMPLE.targets[0], uses=0, sites=()),))
     page = safe_page(render("html", unused, RenderOptions()))
+    assert "flashinfer.comm is not used in what could be read." in page.words
+    page = safe_page(render("html", replace(unused, diagnostics=()), RenderOptions()))
     assert "flashinfer.comm is not used here." in page.words
 
 

@@ -57,9 +57,10 @@ def sample(**changes: object) -> str:
 def test_the_sample_in_full() -> None:
     lines = sample().splitlines()
     assert lines[:3] == [MARKER, "", "## driftwatch engine 1.0: ❌ 3 errors, 1 of them silent"]
-    assert lines[4:10] == [
+    assert lines[4:11] == [
         "| `flashinfer-python` | checked 0.6.0 to 0.7.1, 5 releases |",
         "|---|---|",
+        "| ⚠️ attention | of what could be read; 1 file could not be analysed |",
         "| ✅ works with | 0.6.2 |",
         "| 🔶 degraded with | 0.7.0 |",
         "| ❌ breaks with | 0.6.0 to 0.6.1, 0.7.1 (3 releases) |",
@@ -77,7 +78,9 @@ def test_the_sample_in_full() -> None:
 
 
 def test_nothing_found() -> None:
-    assert "## driftwatch engine 1.0: ✅ nothing breaks" in sample(findings=())
+    assert "## driftwatch engine 1.0: ✅ nothing breaks" in sample(findings=(), diagnostics=())
+    partly = "nothing breaks of what could be read; 1 file could not be analysed"
+    assert f"## driftwatch engine 1.0: ⚠️ {partly}" in sample(findings=())
 
 
 def test_it_fits_into_a_comment() -> None:
