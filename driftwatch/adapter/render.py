@@ -19,7 +19,7 @@ from driftwatch.adapter.policy import Policy
 from driftwatch.errors import InputError
 from driftwatch.snapshot.adapted import ADAPTER_MARK, OWN_ERRORS, OWN_NAMES
 
-RUNTIME = ("signatures", "installed", "rules", "settler", "wrapping", "binding", "runtime")
+RUNTIME = ("signatures", "installed", "rules", "settler", "wrapping", "binding", "submodules", "runtime")
 """The modules of this folder that stand in every adapter, each after what it imports."""
 _HEADER = re.compile(r"# ([a-z-]+): (.*)")
 
@@ -124,6 +124,8 @@ def _tail(names: Sequence[str], policy: Policy) -> str:
     if policy.install:
         lines.append(f"{policy.install}(ADAPTER)")
     lines += [
+        "__path__: list[str] = []",
+        'offer_submodules(__name__, DATA["module"])',
         "",
         "__all__ = [",
         *(f"    {text(name)}," for name in public),

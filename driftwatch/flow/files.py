@@ -244,7 +244,7 @@ class Files:
     def leads_to_library(self, importer: ModuleCode, item: Import) -> bool:
         """Whether an imported name tells something about the library."""
         path = self.resolve_path(item.module, importer, item.level)
-        if path in self.adapters:
+        if path in self.adapters or self.is_below_adapter(item.module, importer, item.level):
             return True
         if path is not None and path != importer.path and self.may_matter(path):
             source = self.module(path)
@@ -257,6 +257,11 @@ class Files:
             child = self.resolve_path(name, importer, item.level)
             return child is not None and child != importer.path and (child in self.adapters or self.may_matter(child))
         return False
+
+    def is_below_adapter(self, name: str, importer: ModuleCode, level: int) -> bool:
+        """Whether a module is a submodule of a generated adapter, which has those of the library."""
+        parent = name.rpartition(".")[0]
+        return bool(self.adapters and parent) and self.resolve_path(parent, importer, level) in self.adapters
 
     # -- imports ---------------------------------------------------------------------------------------------------
 

@@ -65,8 +65,9 @@ def execute_import_from(run: Run, node: cst.ImportFrom) -> None:
     if isinstance(node.names, cst.ImportStar):
         _import_star(run, node, level, name)
         return
-    if level == 0 and (run.target.is_inside(name) or run.target.is_above(name)):
-        _from_library(run, name, node)
+    below = run.world.modules.below_adapter(name, run.frame.module, level)
+    if below is not None or (level == 0 and (run.target.is_inside(name) or run.target.is_above(name))):
+        _from_library(run, below or name, node)
         return
     module = run.world.modules.find(name, run.frame.module, level)
     completes = run.state.reach

@@ -82,6 +82,11 @@ class Modules:
             return LibModule(face_of(self._world.history.module))
         return ProjectModule(module)
 
+    def below_adapter(self, name: str, importer: ModuleCode, level: int) -> str | None:
+        """The library's module that a submodule of a generated adapter is; None for any other."""
+        last = name.rpartition(".")[2]
+        return f"{self._world.history.module}.{last}" if self.files.is_below_adapter(name, importer, level) else None
+
     def executed(self, path: str) -> ReleaseSet:
         """Execute a module if it matters, and say in which releases it can be imported."""
         module = self.files.module(path)

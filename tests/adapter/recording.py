@@ -7,7 +7,7 @@ import importlib.metadata
 import inspect
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -31,7 +31,12 @@ class Recorder:
     """One release. `hide` makes every function raise that error when it is asked for its signature."""
 
     def __init__(
-        self, history: History, release: str, hide: type[Exception] | None = None, version: str | None = None
+        self,
+        history: History,
+        release: str,
+        hide: type[Exception] | None = None,
+        version: str | None = None,
+        functions: Sequence[str] = FUNCTIONS,
     ) -> None:
         self.version = version or release
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
@@ -39,7 +44,7 @@ class Recorder:
         self.shapes: dict[str, Shape] = {}
         self.defaults: dict[str, dict[str, Any]] = {}
         at = history.timeline.set_of([release])
-        for name in FUNCTIONS:
+        for name in functions:
             for epoch in history.of(Ref(MODULE, name)):
                 if epoch.symbol.signature is not None and not epoch.releases.isdisjoint(at):
                     self._add(name, epoch.symbol.signature.parameters, hide)

@@ -79,6 +79,10 @@ def others(mapping):
     comm.AllReduceFusionPattern.kNoSuch
     if comm.available("allreduce_fusion"):
         comm.FusedAllReduce(None, 3).close()
+
+
+def below():
+    from engine.{module}.mnnvl import NoSuchBackend
 """
 
 
@@ -101,10 +105,45 @@ def test_an_adapter_is_known_by_its_header(preface: str, adapter_file: Path, tmp
         ("DW101", 9, "no_such"),
         ("DW201", 13, None),
         ("DW203", 14, None),
+        ("DW201", 20, None),
     ]
     assert {f["path"] for f in findings} == {"engine/layer.py"}
-    assert [f["releases"] for f in findings] == [checked, checked, ["0.7.4"], checked]
+    assert [f["releases"] for f in findings] == [checked, checked, ["0.7.4"], checked, checked]
     assert report["unresolved"] == []
+
+
+SUBMODULES = """
+import sys
+sys.path[:0] = [sys.argv[1], sys.argv[2]]
+import importlib
+import flashinfer.comm.mnnvl
+spec = flashinfer.comm.mnnvl.__spec__
+import engine.fi as fi
+from engine.fi.mnnvl import TorchDistBackend
+import engine.fi.mnnvl as mnnvl
+assert mnnvl is flashinfer.comm.mnnvl
+assert mnnvl.__spec__ is spec
+assert mnnvl.__name__ == "flashinfer.comm.mnnvl"
+assert TorchDistBackend is flashinfer.comm.mnnvl.TorchDistBackend
+importlib.reload(fi)
+assert sum(getattr(finder, "adapter", None) == "engine.fi" for finder in sys.meta_path) == 1
+try:
+    import engine.fi.no_such
+except ImportError as error:
+    assert "import flashinfer.comm.no_such raised ModuleNotFoundError" in str(error)
+else:
+    raise SystemExit("it was found")
+"""
+
+
+def test_submodules(history: History, adapter_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "engine" / "__init__.py").write_text("")
+    (tmp_path / "engine" / "fi.py").write_bytes(adapter_file.read_bytes())
+    stub = write_stub(snapshot_of(history, "0.7.4"), tmp_path / "stub")
+    command = [sys.executable, "-I", "-c", SUBMODULES, str(stub), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 TURNS = ("0.6.0", "0.6.7.post3", "0.6.8", "0.6.10", "0.6.10.post1", "0.6.12", "0.7.1", "0.7.4")

@@ -20,6 +20,7 @@ from driftwatch.adapter.policy import load_policy
 from driftwatch.adapter.runtime import Adapter
 from driftwatch.adapter.signatures import AdapterError, UnavailableFunction, UnsupportedArgument, recorded
 from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model import SymbolKind
 from driftwatch.targets.flashinfer_comm.conditions import CONDITIONS
 from driftwatch.targets.target import Target
 from tests.adapter.recording import FUNCTIONS, Recorder
@@ -40,6 +41,17 @@ NEUTRAL: dict[tuple[str, str], tuple[Any, ...]] = {
     ("trtllm_create_ipc_workspace_for_all_reduce_fusion", "use_symm_dev_mem"): (False,),
     ("trtllm_create_ipc_workspace_for_all_reduce_fusion", "comm_backend"): (None,),
 }
+NEUTRAL_OF_OTHERS: dict[str, tuple[Any, ...]] = {
+    "weight_bias": (None, 0, 0.0),
+    "backend": ("trtllm",),
+    "eplb_stats_num_experts": (0,),
+    "enable_rank_mask": (False,),
+    "use_low_precision": (False,),
+    "allow_experimental_auto": (False,),
+    "probe_pcie": (True,),
+    "enable_pdl": (),
+}
+"""The same for the functions that are bound without belonging to the fused allreduce."""
 EXAMPLES = int(os.environ.get("DRIFTWATCH_ADAPTER_EXAMPLES", "4"))
 SETTINGS = settings(
     max_examples=EXAMPLES,
@@ -73,7 +85,8 @@ def is_same(a: Any, b: Any) -> bool:
 
 def may_be_dropped(function: str, parameter: str, value: Any) -> bool:
     """The test's own statement of what leaving an argument out does not change."""
-    allowed = NEUTRAL.get((function, parameter), (None,))
+    others = NEUTRAL_OF_OTHERS.get(parameter, (None,)) if function not in FUNCTIONS else (None,)
+    allowed = NEUTRAL.get((function, parameter), others)
     return any(is_same(value, neutral) for neutral in allowed)
 
 
@@ -240,3 +253,36 @@ def test_available_answers_for_the_build(
     assert not any(adapter.available(name) for name in ("no_such", "exits", "__path__"))
     recorder.install(monkeypatch, broken=ImportError("not here"))
     assert not Adapter(data, CONDITIONS).available("MoeAlltoAll")
+
+
+TURNS = ("0.2.8", "0.6.0", "0.6.8", "0.6.12", "0.6.14", "0.6.16", "0.7.0", "0.7.1", "0.7.2.post1", "0.7.4")
+"""Releases round which signatures of the other functions change."""
+
+
+@pytest.mark.parametrize("hide", [None, TypeError], ids=["live", "hidden"])
+@pytest.mark.parametrize("turn", TURNS)
+def test_all_others_that_drifted(
+    turn: str, hide: type[Exception] | None, data: dict[str, Any], history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = [name for name in data["functions"] if name not in FUNCTIONS]
+    recorder = Recorder(history, turn, hide=hide, functions=others)
+    recorder.install(monkeypatch)
+    adapter = Adapter(data, CONDITIONS)
+    for function in others:
+        assert (adapter.bindings[function].state == "missing") == (function not in recorder.functions)
+        exercise(adapter, data, recorder, function)
+
+
+def test_every_function_whose_signature_drifted_is_bound(data: dict[str, Any], history: History) -> None:
+    drifted = set()
+    for ref, epochs in history.epochs.items():
+        if ref.module == history.module and ref.qualname and "." not in ref.qualname:
+            named = {
+                tuple((p.name, p.kind) for p in e.symbol.signature.parameters)
+                for e in epochs
+                if e.symbol.kind is SymbolKind.FUNCTION and e.symbol.signature is not None
+            }
+            if len(named) > 1:
+                drifted.add(ref.qualname)
+    assert len(drifted) >= 20
+    assert drifted <= set(data["functions"])
