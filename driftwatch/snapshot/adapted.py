@@ -49,6 +49,7 @@ class _Epochs(Mapping[Ref, tuple[Epoch, ...]]):
     def __init__(self, history: History, bound: frozenset[str], own: frozenset[str]) -> None:
         self._history, self._bound, self._own = history, bound, own
         self._face = face_of(history.module)
+        self._refs: tuple[Ref, ...] | None = None
 
     def __getitem__(self, ref: Ref) -> tuple[Epoch, ...]:
         if ref.module != self._face:
@@ -59,11 +60,12 @@ class _Epochs(Mapping[Ref, tuple[Epoch, ...]]):
         return found
 
     def __iter__(self) -> Iterator[Ref]:
-        yield from self._history.epochs
-        yield from self._names()
+        if self._refs is None:
+            self._refs = (*self._history.epochs, *self._names())
+        return iter(self._refs)
 
     def __len__(self) -> int:
-        return len(self._history.epochs) + sum(1 for _ in self._names())
+        return sum(1 for _ in self)
 
     def _names(self) -> Iterable[Ref]:
         root = self._history.module
