@@ -18,6 +18,13 @@ from tests.live_parity.environment import environment, unpacked
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
 
+FUNCTIONS = {
+    "allreduce_fusion",
+    "create_allreduce_fusion_workspace",
+    "trtllm_allreduce_fusion",
+    "trtllm_create_ipc_workspace_for_all_reduce_fusion",
+    "trtllm_destroy_ipc_workspace_for_all_reduce_fusion",
+}
 PROGRAM = """
 import ctypes, importlib, json, sys, warnings
 for library in sys.argv[3:]:
@@ -75,14 +82,19 @@ def check(release: str, out: dict[str, Any]) -> None:
     report = out["report"]
     assert report["installed"]["release"] == release
     assert report["installed"]["error"] is None
-    for function in report["functions"].values():
+    there = {name: f for name, f in report["functions"].items() if f["state"] != "missing"}
+    assert set(there) >= FUNCTIONS
+    for function in there.values():
         assert function["evidence"] == "live"
         assert function["drift"] == []
+    reasons = ("first in", "gone since", "although the release of that version has")  # the last: optional packages
+    for name, function in report["functions"].items():
+        assert name in there or any(reason in function["why"] for reason in reasons)
     if release == "0.7.4":
-        assert all(out["own"].values())
+        assert all(out["own"][name] for name in there)
         assert all(set(results.values()) == {"passed"} for results in out["outcomes"].values())
         return
-    assert out["own"] == {
+    assert {name: own for name, own in out["own"].items() if name in FUNCTIONS} == {
         "allreduce_fusion": False,
         "create_allreduce_fusion_workspace": False,
         "trtllm_allreduce_fusion": True,
