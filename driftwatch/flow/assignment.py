@@ -15,14 +15,20 @@ from driftwatch.flow.names import assign_name
 from driftwatch.flow.objects import content_of
 from driftwatch.flow.patches import put_in_place, use_patch
 from driftwatch.flow.results import unpacked
-from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
+from driftwatch.flow.run import (
+    Run,
+    as_alternatives,
+    dict_of,
+    keep,
+    lists_of,
+)
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import Class, DictRef, Instance, LibModule, ListRef, Unknown, Value, unknown
 
 
 def execute_assign(run: Run, node: cst.Assign) -> None:
     run.taken_apart, run.kept = _taken_apart(node), node.value
-    value = run.eval(node.value)
+    value = keep(run, node.value)
     for target in node.targets:
         assign(run, target.target, value)
 

@@ -119,8 +119,12 @@ class FunctionCode:
     """What its decorators replace of the library while it runs."""
     guards: tuple[Guard, ...] = ()
     """The tests behind which it is defined."""
-    escapes: bool = False
-    """Somebody driftwatch cannot see may call it."""
+    escaped: ReleaseSet = EMPTY
+    """Where somebody driftwatch cannot see may call it."""
+    kept: ReleaseSet = EMPTY
+    """Where it may be found under another name, or in a container: who calls it by that is followed."""
+    perhaps: ReleaseSet = EMPTY
+    """Those of them in which a test has decided it that depends on the release and could not be followed."""
     called_later: bool = False
     """Somebody else calls it than a constructor."""
     called: bool = False
@@ -140,6 +144,11 @@ class FunctionCode:
     """What it read when it was last analysed as anyone may call it; None before that."""
     generator: bool | None = None
     """Whether it yields, once somebody asked."""
+
+    @property
+    def escapes(self) -> bool:
+        """Whether it goes where it cannot be followed."""
+        return bool(self.escaped)
 
     @property
     def given_guards(self) -> tuple[Guard, ...]:
@@ -246,9 +255,18 @@ class ClassCode:
     """Where a test runner skips all its tests."""
     may_be_skipped: ReleaseSet = EMPTY
     parent: FunctionCode | None = None
-    escapes: bool = False
-    """It, or an instance of it, goes where it cannot be followed."""
+    escaped: ReleaseSet = EMPTY
+    """Where it, or an instance of it, goes where it cannot be followed."""
+    kept: ReleaseSet = EMPTY
+    """Where it, or an instance of it, may be found under another name, or in a container."""
+    perhaps: ReleaseSet = EMPTY
+    """Those of them in which a test has decided it that depends on the release and could not be followed."""
     passed_over: bool = False
     """It was looked at because somebody asked for it; its methods are not analysed by themselves."""
     changed: bool = False
     """Something was learnt about its attributes since it was last analysed."""
+
+    @property
+    def escapes(self) -> bool:
+        """Whether it goes where it cannot be followed."""
+        return bool(self.escaped)

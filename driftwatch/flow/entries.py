@@ -280,11 +280,21 @@ class Entries:
     def analyse_entry(self, function: FunctionCode) -> None:
         """Analyse a function as anyone may call it."""
         skipped, perhaps = skips_of(function)
-        reach = (function.reach & self._open(function)) - skipped
+        reach = (function.reach & self._open(function) & self._found(function)) - skipped
+        perhaps |= function.perhaps
         fresh = function.alone is not None and not self._dependencies.stale(function.alone)
         if reach and function not in self._active and not fresh:
             function.summary = self._analyse(function, reach, records=True, perhaps=perhaps)
             function.alone = function.summary.reads
+
+    def _found(self, function: FunctionCode) -> ReleaseSet:
+        """The releases in which anyone may come by a private function, or by a private class whose method it is."""
+        owner, found = function.owner, self._all
+        if is_private_name(function.name) or function.wrapped_by:
+            found &= (function.escaped | function.kept) or self._all
+        if owner is not None and is_private_name(owner.name):
+            found &= (owner.escaped | owner.kept) or self._all
+        return found
 
     def _forget_stale(self, functions: Iterable[FunctionCode], *, everything: bool = False) -> None:
         """Forget what was found out of functions when what they have read was not yet what it is now."""
@@ -314,13 +324,17 @@ class Entries:
             waiting = [
                 f
                 for f in self._all_functions(module)
-                if f.is_private and f not in done and (f.escapes or not (f.called or self._referred_to(f, others)))
+                if f.is_private and f not in done and self._is_left_over(f, others)
             ]
             if not waiting:
                 return
             for function in waiting:
                 done.add(function)
                 self.analyse_entry(function)
+
+    def _is_left_over(self, function: FunctionCode, others: Collection[ModuleCode]) -> bool:
+        kept = function.kept or (function.owner is not None and function.owner.kept)
+        return function.escapes or not (function.called or (not kept and self._referred_to(function, others)))
 
     def _referred_to(self, function: FunctionCode, others: Collection[ModuleCode]) -> bool:
         """Whether some other piece of the analysed code mentions the function by name."""

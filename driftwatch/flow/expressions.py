@@ -23,7 +23,14 @@ from driftwatch.flow.deferred import awaited
 from driftwatch.flow.escape import lose
 from driftwatch.flow.functions import define_lambda, manages
 from driftwatch.flow.names import assign_name, look_up
-from driftwatch.flow.run import Run, as_alternatives, escape, lists_of, settle
+from driftwatch.flow.run import (
+    Run,
+    as_alternatives,
+    escape,
+    keep,
+    lists_of,
+    settle,
+)
 from driftwatch.flow.state import DictContent, Entry, ListContent, either
 from driftwatch.flow.values import (
     FALSE,
@@ -137,7 +144,7 @@ def _templated(run: Run, node: cst.TemplatedString) -> Value:
 def _sequence(run: Run, node: cst.Tuple | cst.List) -> Value:
     content = ListContent(is_tuple=isinstance(node, cst.Tuple))
     for element in node.elements:
-        value = evaluate(run, element.value)
+        value = keep(run, element.value)
         if isinstance(element, cst.StarredElement):
             content = spread_into(run, content, value)
         else:
@@ -169,7 +176,7 @@ def _dict(run: Run, node: cst.Dict) -> Value:
             content = merge_value(run, content, value)
             continue
         key = evaluate(run, element.key) if isinstance(element, cst.DictElement) else unknown(run.state.reach)
-        value = evaluate(run, element.value)
+        value = keep(run, element.value)
         atom = key.single()
         reach = run.state.reach
         if isinstance(atom, Const) and isinstance(atom.value, str):
@@ -239,13 +246,13 @@ def _test(run: Run, node: cst.BaseExpression) -> Value:
 def _boolean(run: Run, node: cst.BooleanOperation) -> Value:
     """``a or b`` and ``a and b`` give one of their operands, not a truth value."""
     before = run.state
-    left = evaluate(run, node.left)
+    left = keep(run, node.left)
     holds, fails = branch_value(run, node.left, left)
     wants_left, goes_on = (fails, holds) if isinstance(node.operator, cst.And) else (holds, fails)
     run.state = goes_on
     path = run.path
     run.behind(node.left, goes_on.reach, wants_left.reach)
-    right = evaluate(run, node.right) if goes_on.reach else NOTHING
+    right = keep(run, node.right) if goes_on.reach else NOTHING
     run.go_back(path)
     kept = _side(left, wants_left.reach, isinstance(node.operator, cst.Or), refines=_is_flag(right))
     goes_on = run.state
@@ -279,12 +286,12 @@ def _conditional(run: Run, node: cst.IfExp) -> Value:
     path, here, elsewhere = run.path, holds.reach, fails.reach
     run.state = holds
     run.behind(node.test, here, elsewhere)
-    first = evaluate(run, node.body) if holds.reach else NOTHING
+    first = keep(run, node.body) if holds.reach else NOTHING
     holds = run.state
     run.state = fails
     run.go_back(path)
     run.behind(node.test, elsewhere, here)
-    second = evaluate(run, node.orelse) if fails.reach else NOTHING
+    second = keep(run, node.orelse) if fails.reach else NOTHING
     fails = run.state
     run.go_back(path)
     settle(run, [holds, fails])
@@ -292,7 +299,7 @@ def _conditional(run: Run, node: cst.IfExp) -> Value:
 
 
 def _named(run: Run, node: cst.NamedExpr) -> Value:
-    value = evaluate(run, node.value)
+    value = keep(run, node.value)
     if isinstance(node.target, cst.Name):
         assign_name(run, node.target.value, value)
     return value

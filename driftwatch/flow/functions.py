@@ -107,7 +107,7 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
                     each.skipped |= function.skipped
                     each.may_be_skipped |= function.may_be_skipped
             return made
-    function.escapes = True
+    function.escaped |= function.reach
     return value
 
 

@@ -100,7 +100,7 @@ def _later(run: Run, atom: Instance, name: str) -> Value:
         if code.passed_over and name in _set_by_methods(code):
             found = join(found, unknown(run.world.all_releases))
         for function, value in code.set_later.get(name, {}).items():
-            if function.called_later or function.escapes or not function.is_private:
+            if function.called_later or function.escapes or function.kept or not function.is_private:
                 found = join(found, value)
     return found
 

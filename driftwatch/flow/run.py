@@ -32,6 +32,7 @@ from driftwatch.flow.values import (
     DictRef,
     Function,
     Instance,
+    LibObject,
     ListRef,
     Raised,
     Value,
@@ -554,9 +555,22 @@ def settle(run: Run, states: Sequence[State | None]) -> None:
 
 def escape(value: Value) -> None:
     """A value goes where it cannot be followed: what is private in it may be used by anyone."""
-    for _, atom in value.alternatives:
+    for where, atom in value.alternatives:
         if isinstance(atom, (Function, Instance, Class)):
-            atom.code.escapes = True
+            atom.code.escaped |= where
+
+
+def keep(run: Run, node: cst.CSTNode) -> Value:
+    """The value of an expression that is kept in a variable or a container: who uses it by that is followed."""
+    value = run.eval(node, callee=True)
+    for where, atom in value.alternatives:
+        if isinstance(atom, (Function, Instance, Class)):
+            code, perhaps = atom.code, run.state.conditional & where
+            code.perhaps = (code.perhaps & perhaps) | (code.perhaps - where) | (perhaps - code.kept)
+            code.kept |= where
+        elif isinstance(atom, LibObject) and isinstance(node, cst.Attribute):
+            run.reaches(node, atom.ref, where)
+    return value
 
 
 def as_alternatives(value: Value, reach: ReleaseSet) -> list[tuple[ReleaseSet, Atom]]:

@@ -76,7 +76,7 @@ def element_at(content: ListContent, index: int, where: ReleaseSet) -> list[Alte
         if listed is None or not -len(listed) <= index < len(listed):
             found.append((here, UNKNOWN))
         else:
-            value = listed[index].value
+            value = listed[index].value.within(here)
             found.extend(join(value, unknown(here - value.defined())).alternatives)
     return found
 

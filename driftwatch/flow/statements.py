@@ -18,7 +18,13 @@ from driftwatch.flow.imports import execute_import, execute_import_from
 from driftwatch.flow.managers import execute_with
 from driftwatch.flow.matching import execute_match
 from driftwatch.flow.names import assign_name
-from driftwatch.flow.run import Loop, Run, settle
+from driftwatch.flow.run import (
+    Loop,
+    Run,
+    escape,
+    keep,
+    settle,
+)
 from driftwatch.flow.state import Entry, State, join_states
 from driftwatch.flow.syntax import statements
 from driftwatch.flow.values import Value, const, is_tainted, unknown
@@ -270,12 +276,14 @@ def _continue(run: Run, node: cst.Continue) -> None:
 
 def _return(run: Run, node: cst.Return) -> None:
     run.kept = node.value
-    # What is returned to a caller that is being followed has not escaped.
-    value = (
-        run.eval(node.value, callee=run.frame.caller is not None)
-        if node.value is not None
-        else const(None, run.state.reach)
-    )
+    if node.value is None:
+        value = const(None, run.state.reach)
+    elif run.frame.caller is not None:
+        # What is returned to a caller that is being followed has not escaped.
+        value = run.eval(node.value, callee=True)
+    else:
+        value = keep(run, node.value)
+        escape(value)
     if run.state.reach:
         tell_caller(run, value)
         run.frame.returns.append((run.state, value))

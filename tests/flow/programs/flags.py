@@ -272,4 +272,107 @@ FLAGS = (
             FUSE = 2
         """,
     ),
+    marked(
+        "implementations_that_a_guard_chooses",
+        """
+        import lib.comm as comm
+
+        HAS = hasattr(comm, "gather")
+        MODE = "new" if HAS else "old"
+
+
+        def _new(x):
+            return comm.gather(x, axis=0)
+
+
+        def _old(x):
+            return x
+
+
+        def _listed(x):
+            return comm.gather(x, axis=0)
+
+
+        def _picked(x):
+            return comm.gather(x, axis=0)
+
+
+        def _first(x):
+            return comm.gather(x, axis=0)
+
+
+        def _published(x):
+            return comm.gather(x, axis=0)
+
+
+        class _New:
+            def go(self, x):
+                return comm.gather(x, axis=0)
+
+
+        class _Old:
+            def go(self, x):
+                return x
+
+
+        gather = _new if HAS else _old
+        TABLE = {"new": _listed, "old": _old}
+        PAIR = (_first, _old)
+        Implementation = _New if HAS else _Old
+        made = Implementation()
+        if HAS:
+            published = _published
+
+
+        class Layer:
+            def __init__(self):
+                self.run = self._fused if HAS else self._plain
+                self.other = _picked if HAS else _old
+
+            def _fused(self, x):
+                return comm.gather(x, axis=0)
+
+            def _plain(self, x):
+                return x
+
+            def forward(self, x):
+                return self.run(x), self.other(x)
+
+
+        def pick():
+            return _picked if HAS else _old
+
+
+        def run(x):
+            gather(x)
+            TABLE[MODE](x)
+            PAIR[0 if HAS else 1](x)
+            pick()(x)
+
+
+        def run_object(x):
+            Implementation().go(x)
+            made.go(x)
+        """,
+    ),
+    marked(
+        "what_is_kept_where_nobody_calls_it",
+        """
+        import lib.comm as comm
+
+
+        def _nobody(x):
+            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        def _nobody_either(x):
+            return comm.gather(x, axis=0)
+
+
+        EVERY = [_nobody]
+        if hasattr(comm, "gather"):
+            EVERY.append(_nobody_either)
+        """,
+        runs=False,
+    ),
 )
