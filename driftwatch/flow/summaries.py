@@ -62,21 +62,24 @@ def is_special(run: Run, this: Instance, summary: Summary, arguments: Arguments)
     if summary.constructs is not None:
         known = is_interesting(run, arguments) or passes_constants(run, arguments) or holds_mutable(run, arguments)
         return known or summary.sets
-    return (
-        summary.sets
-        or bool(summary.changes)
-        or any(_differs(this, name, entry.value) for name, entry in content.entries.items() if name in summary.looks_at)
-    )
+    # One that an instance holds is any that such an instance may hold, and what methods set on it is known as that.
+    of_another = this.site not in run.made and this.site not in run.world.homes
+    if not of_another and (summary.sets or summary.changes):
+        return True
+    looked_at = {name: entry.value for name, entry in content.entries.items() if name in summary.looks_at}
+    return any(_differs(this, name, value, told=of_another) for name, value in looked_at.items())
 
 
-def _differs(this: Instance, name: str, own: Value) -> bool:
-    """Whether an attribute of an instance is something else than what is said of all instances of its class."""
+def _differs(this: Instance, name: str, own: Value, *, told: bool) -> bool:
+    """Whether an attribute is something else than what is said of all instances, in what is `told` of the library."""
     of_any = Value()
     for each in lineage(this.code)[0]:
         of_any = join(of_any, each.attributes.get(name, Value()))
     if set(own.alternatives) == set(of_any.alternatives):
         return False
-    return tells(own) or tells(of_any) or any(map(_is_followed, (*own.alternatives, *of_any.alternatives)))
+    return (
+        tells(own) or tells(of_any) or (not told and any(map(_is_followed, (*own.alternatives, *of_any.alternatives))))
+    )
 
 
 def _is_followed(alternative: Alternative) -> bool:
