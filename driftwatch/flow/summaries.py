@@ -15,7 +15,7 @@ from driftwatch.flow.code import Summary
 from driftwatch.flow.containers import merge_dicts
 from driftwatch.flow.handed import hand_over, holds_mutable
 from driftwatch.flow.lineage import lineage
-from driftwatch.flow.objects import content_of
+from driftwatch.flow.objects import content_of, held_by
 from driftwatch.flow.parameters import bind_arguments
 from driftwatch.flow.renaming import Renaming
 from driftwatch.flow.run import Frame, Run, escape
@@ -66,20 +66,25 @@ def is_special(run: Run, this: Instance, summary: Summary, arguments: Arguments)
     of_another = this.site not in run.made and this.site not in run.world.homes
     if not of_another and (summary.sets or summary.changes):
         return True
-    looked_at = {name: entry.value for name, entry in content.entries.items() if name in summary.looks_at}
+    reach = run.state.reach
+    looked_at = {n: held_by(run, this, content, n, reach)[0] for n in content.entries if n in summary.looks_at}
     return any(_differs(this, name, value, told=of_another) for name, value in looked_at.items())
 
 
 def _differs(this: Instance, name: str, own: Value, *, told: bool) -> bool:
-    """Whether an attribute is something else than what is said of all instances, in what is `told` of the library."""
+    """Whether an attribute is something else than what is said of all instances.
+
+    `told`: only what tells something about the library counts, and where not all instances have the same.
+    """
     of_any = Value()
-    for each in lineage(this.code)[0]:
+    order = lineage(this.code)[0]
+    for each in order:
         of_any = join(of_any, each.attributes.get(name, Value()))
     if set(own.alternatives) == set(of_any.alternatives):
         return False
-    return (
-        tells(own) or tells(of_any) or (not told and any(map(_is_followed, (*own.alternatives, *of_any.alternatives))))
-    )
+    if told:
+        return any(len(each.told_apart.get(name, ())) > 1 for each in order)
+    return tells(own) or tells(of_any) or any(map(_is_followed, (*own.alternatives, *of_any.alternatives)))
 
 
 def _is_followed(alternative: Alternative) -> bool:
