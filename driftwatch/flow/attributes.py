@@ -550,6 +550,16 @@ MAX_KINDS = 24
 
 
 def _few(value: Value) -> Value:
+    sites: dict[ClassCode, set[int | None]] = {}
+    for _, atom in value.alternatives:
+        if isinstance(atom, Instance):
+            sites.setdefault(atom.code, set()).add(atom.site)
+    if any(len(each) > 1 for each in sites.values()):
+        # Which of several it is, nobody can tell here.
+        value = value_of(
+            (where, Instance(a.code) if isinstance(a, Instance) and len(sites[a.code]) > 1 else a)
+            for where, a in value.alternatives
+        )
     if len(value.alternatives) <= MAX_KINDS:
         return value
     return value_of((where, UNKNOWN if _is_one_of_many(atom) else atom) for where, atom in value.alternatives)
