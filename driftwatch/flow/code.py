@@ -137,6 +137,10 @@ class FunctionCode:
     forwarding: set[cst.CSTNode] = field(default_factory=set)
     """The calls of the library in it that pass on what it is given: who calls it makes them."""
     parent: FunctionCode | None = None
+    calls_library: bool = False
+    """It calls the library itself, not through others."""
+    asks_itself: set[str] = field(default_factory=set)
+    """The attributes of its own object that it reads."""
     entered: int = 0
     """How often it has been followed from a call."""
     summary: Summary | None = None

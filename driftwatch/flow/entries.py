@@ -14,13 +14,14 @@ from driftwatch.flow.budget import Budget
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary, is_private_name
 from driftwatch.flow.coverage import Coverage, switched_off
 from driftwatch.flow.deferred import finish
-from driftwatch.flow.dependencies import COMPLETES
+from driftwatch.flow.dependencies import COMPLETES, Reads
 from driftwatch.flow.functions import execute_body
 from driftwatch.flow.interpreter import new_run
 from driftwatch.flow.modules import Modules
 from driftwatch.flow.objects import begin
 from driftwatch.flow.obtainable import Obtainable
 from driftwatch.flow.parameters import bind_unknown
+from driftwatch.flow.receivers import differs, inherited
 from driftwatch.flow.recorder import merged_constructions
 from driftwatch.flow.renaming import reachable
 from driftwatch.flow.run import Frame, Run
@@ -58,6 +59,8 @@ class Entries:
         self._constructed: dict[ClassCode, list[tuple[Ref, Construction]]] = {}
         self._passing: dict[tuple[FunctionCode, str, int, str], None] = {}
         self._coverages: dict[FunctionCode | ModuleCode, Coverage] = {}
+        self._of_receiver: dict[tuple[FunctionCode, ClassCode], Reads] = {}
+        """What the methods of base classes read when they were last analysed for an object of a subclass."""
         self._left_over: dict[ModuleCode, Collection[ModuleCode]] = {}
 
     def times_active(self, function: FunctionCode) -> int:
@@ -106,6 +109,7 @@ class Entries:
         closure: tuple[dict[str, Value], ...] | None = None,
         perhaps: ReleaseSet = EMPTY,
         within: Frame | None = None,
+        receiver: ClassCode | None = None,
     ) -> Summary:
         """Analyse a function; `within` is where it is defined or handed out, where it is no entry point of its own."""
         run = new_run(self._world)
@@ -114,7 +118,7 @@ class Entries:
         uid = identities.construction(function) if constructs else identities.activation()
         state = State(reach, {}, dict(function.module.heap))
         if function.owner is not None:
-            state.adopt(dict(function.owner.heap))
+            state.adopt(dict((receiver or function.owner).heap))
         if perhaps:
             state.assume(identities.test(), True, perhaps)
         run.state = state
@@ -132,9 +136,13 @@ class Entries:
             coverage=within.coverage if within is not None else Coverage(function.module, reach, function),
         )
         run.frame = frame
-        if records and within is None and frame.coverage is not None:
+        if records and within is None and receiver is None and frame.coverage is not None:
             self._coverages[function] = frame.coverage
-        this = self._constructed_by(run, function) if constructs and function.name == "__init__" else None
+        this = None
+        if constructs and function.name == "__init__":
+            this = self._constructed_by(run, function, receiver)
+        elif receiver is not None:
+            this = Instance(receiver)
         state.vars = bind_unknown(run, function, reach, uid, this)
         had = self._obtainable.given(function, state.vars, anyone=records)
         reach &= had
@@ -182,11 +190,12 @@ class Entries:
             had,
         )
 
-    def _constructed_by(self, run: Run, constructor: FunctionCode) -> Instance:
+    def _constructed_by(self, run: Run, constructor: FunctionCode, receiver: ClassCode | None) -> Instance:
         """The instance of which a constructor is analysed by itself."""
-        assert constructor.owner is not None
-        number = self._world.identities.number((id(constructor.node), "self"), constructor.node)
-        this = Instance(constructor.owner, number)
+        code = receiver or constructor.owner
+        assert code is not None
+        number = self._world.identities.number((id(constructor.node), id(code), "self"), (constructor.node, code))
+        this = Instance(code, number)
         begin(run, this)
         return this
 
@@ -271,11 +280,28 @@ class Entries:
             self._analyse_methods(others)
             if not code.changed:
                 break
+        if len(code.base_values) and closure is None:
+            self._analyse_inherited(code)
 
     def _analyse_methods(self, methods: Iterable[FunctionCode]) -> None:
         for method in methods:
             if not method.is_private or method.escapes:
                 self.analyse_entry(method)
+
+    def _analyse_inherited(self, code: ClassCode) -> None:
+        """Analyse the methods of its bases again that come out otherwise for an object of this class."""
+        for method in inherited(code):
+            known = self._of_receiver.get((method, code))
+            if method.alone is None or not (known is None or self._dependencies.stale(known)) or method in self._active:
+                continue
+            summary = self.summary(method)
+            if summary is None or not differs(code, summary):
+                continue
+            reach = method.reach & self._open(method) & code.reach
+            if code.constructible is not None and method.kind not in ("static", "class"):
+                reach &= code.constructible
+            if reach and method.kind != "static":
+                self._of_receiver[method, code] = self._analyse(method, reach, records=True, receiver=code).reads
 
     def analyse_entry(self, function: FunctionCode) -> None:
         """Analyse a function as anyone may call it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary
 from driftwatch.flow.entries import Entries
+from driftwatch.flow.lineage import lineage
 from driftwatch.flow.values import (
     NOTHING,
     Class,
@@ -25,6 +26,21 @@ def telling_names(entries: Entries, module: ModuleCode) -> set[str]:
         if "." not in name and _tells(entries, join(value, written) if written is not None else value):
             found.add(name)
     found.update(_asked_for(entries, module))
+    return found
+
+
+def hooks(module: ModuleCode) -> dict[str, frozenset[str]]:
+    """For each class whose methods call the library, what these take from it: a subclass may redefine that."""
+    found: dict[str, frozenset[str]] = {}
+    for name, value in module.names.items():
+        for _, atom in value.alternatives if "." not in name else ():
+            if isinstance(atom, Class):
+                order = lineage(atom.code)[0]
+                methods = [method for code in order for method in code.methods.values() if method.calls_library]
+                taken: set[str] = set().union(*(method.asks_itself for method in methods))
+                open_ = {each for code in order for each in (*code.methods, *code.constants)} & taken
+                if open_:
+                    found[name] = frozenset(open_) | found.get(name, frozenset())
     return found
 
 

@@ -7,7 +7,7 @@ module of which nothing is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from driftwatch.flow.code import ModuleCode
@@ -40,6 +40,8 @@ class Files:
         self.adapters: set[str] = set()
         """Files that are generated adapters of the library."""
         self._interesting: dict[str, set[str]] = {}
+        self._bases: dict[str, Mapping[str, frozenset[str]]] = {}
+        self._extended: dict[str, frozenset[bytes]] = {}
 
     # -- bytes -----------------------------------------------------------------------------------------------------
 
@@ -229,7 +231,7 @@ class Files:
         return self.may_matter(module.path)
 
     def may_matter(self, path: str) -> bool:
-        return path in self._mentions or bool(self._interesting.get(path))
+        return path in self._mentions or bool(self._interesting.get(path) or self._bases.get(path))
 
     def interesting(self) -> list[str]:
         """The files that may have to do with the library."""
@@ -241,6 +243,23 @@ class Files:
         self._interesting[path] = names
         return bool(news)
 
+    def set_bases(self, path: str, names: Mapping[str, frozenset[str]]) -> None:
+        """The classes of a file that use the library, each with what a subclass may set for it."""
+        self._bases[path] = names
+
+    def bases(self, module: ModuleCode) -> Mapping[str, frozenset[str]]:
+        return self._bases.get(module.path, {})
+
+    def extends(self, path: str, names: Mapping[str, frozenset[str]]) -> bool:
+        """Whether a file seems to derive from one of these classes and to set some of that, or is a package's own."""
+        if path.endswith("/__init__.py"):
+            return True
+        data = self.read(path) or b""
+        if path not in self._extended:
+            self._extended[path] = frozenset(_NAME.findall(b" ".join(_CLASS_HEAD.findall(data))))
+        derived = [name for name in names if name.encode() in self._extended[path]]
+        return any(_defines(data, hook.encode()) for name in derived for hook in names[name])
+
     def leads_to_library(self, importer: ModuleCode, item: Import) -> bool:
         """Whether an imported name tells something about the library."""
         path = self.resolve_path(item.module, importer, item.level)
@@ -251,6 +270,9 @@ class Files:
             if source is not None and (
                 item.name in (None, "*") or source.executing or item.name in self.exports(source)
             ):
+                return True
+            known = self._bases.get(path, {}).get(item.name or "")
+            if known is not None and self.extends(importer.path, {item.bound: known}):
                 return True
         if item.name is not None:
             name = f"{item.module}.{item.name}" if item.module else item.name
@@ -279,6 +301,15 @@ class Files:
         if not module.path.endswith("__init__.py"):
             return None
         return self.resolve(name, module, 1)
+
+
+def _defines(data: bytes, name: bytes) -> bool:
+    """Whether a file seems to have a method or a variable of a class by this name."""
+    return b"def " + name in data or re.search(rb"^[ \t]+" + name + rb"\s*[:=]", data, re.MULTILINE) is not None
+
+
+_CLASS_HEAD = re.compile(rb"^[ \t]*class\s+\w+\s*(?:\[[^\]]*\]\s*)?\(([^)]*)", re.MULTILINE)
+_NAME = re.compile(rb"\w+")
 
 
 def _module_name(path: str) -> str:

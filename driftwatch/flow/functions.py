@@ -17,6 +17,7 @@ from driftwatch.flow.deferred import COROUTINE, defer
 from driftwatch.flow.escape import has_library
 from driftwatch.flow.handed import hand_over, holds_mutable
 from driftwatch.flow.parameters import all_parameters, bind_arguments
+from driftwatch.flow.receivers import differs
 from driftwatch.flow.replaced import carried, enter_patches
 from driftwatch.flow.run import MAX_DEPTH, Frame, Run
 from driftwatch.flow.shared import keep_content
@@ -27,6 +28,7 @@ from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
     Atom,
+    Class,
     Const,
     Function,
     Instance,
@@ -230,6 +232,9 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         return True
     if summary.asks_constants and summary.uses_library and passes_constants(run, arguments):
         return True
+    if isinstance(callee.bound, (Class, Instance)) and callee.bound.code is not function.owner:
+        if differs(callee.bound.code, summary):
+            return True
     if any(has_library(run, value) for value in arguments.values()):
         # What becomes of it is followed, or said to be lost.
         return True

@@ -410,6 +410,8 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
         star = "**" if keywords.open & reach else "*"
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
     foreign = any(a.location is not None for a in (*use.positional, *use.keywords))
+    if run.frame.function is not None:
+        run.frame.function.calls_library = True
     # What the function by itself cannot tell of a call, each of its callers does.
     foreign |= run.frame.function is not None and node in run.frame.function.forwarding
     refusals = run.target.refusals(use)

@@ -40,7 +40,8 @@ def bind_unknown(
     names = [*params.posonly_params, *params.params]
     start = 0
     if function.owner is not None and names and function.kind != "static":
-        owner: Atom = Class(function.owner) if function.kind == "class" else this or Instance(function.owner)
+        this = this or Instance(function.owner)
+        owner: Atom = Class(this.code) if function.kind == "class" else this
         bindings[names[0].name.value] = Value(((reach, owner),))
         start = 1
     for parameter in (*names[start:], *params.kwonly_params):

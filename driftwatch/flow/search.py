@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from driftwatch.flow.code import ModuleCode
-from driftwatch.flow.exports import telling_names
+from driftwatch.flow.exports import hooks, telling_names
 from driftwatch.flow.files import Files
 from driftwatch.flow.source import SourceError
 from driftwatch.flow.world import World
@@ -99,6 +99,9 @@ class LibrarySearch:
         except RecursionError:
             self.files.failed(module, SourceError("it is nested too deeply to be analysed"))
             return
+        # What its functions and classes do is known only now.
+        self._exports.pop(module, None)
+        self.files.set_bases(path, hooks(module))
         self.files.set_exports(path, self._exports_of(module))
 
     def _exports_of(self, module: ModuleCode) -> set[str]:
@@ -118,9 +121,12 @@ class LibrarySearch:
             module = self.files.module(path)
             if module is None:
                 continue
-            names = {n for n in self._exports_of(module) if (path, n) not in searched}
+            bases = self.files.bases(module)
+            names = {n for n in self._exports_of(module) | bases.keys() if (path, n) not in searched}
             searched.update((path, n) for n in names)
             for candidate in self.files.importing(module, names):
+                if names <= bases.keys() and not self.files.extends(candidate, {n: bases[n] for n in names}):
+                    continue
                 if candidate not in found and self._imports(candidate, module, names):
                     if candidate not in self.analysed or self._matters_more(candidate):
                         found[candidate] = None

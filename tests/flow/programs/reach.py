@@ -326,4 +326,113 @@ REACH = (
             return manager
         """,
     ),
+    marked(
+        "what_a_base_class_asks_of_its_subclasses",
+        """
+        import abc
+        import lib.comm as comm
+
+
+        class Base(abc.ABC):
+            FIXED = {}
+
+            @abc.abstractmethod
+            def options(self): ...
+
+            def fn(self):
+                return comm.gather if hasattr(comm, "gather") else None
+
+            def fuse(self, x):
+                return comm.fuse(x, 1, **self.options())  #! DW101 early 0.1.0 raises; DW101 nope 0.1.0 to 0.10.0 raises
+
+            def create(self):
+                return comm.create(1, 0, **self.FIXED)  #! DW101 group 0.1.0 raises
+
+            def call(self, x):
+                return self.fn()(x, axis=0)  #! DW101 axis 0.1.0 raises
+
+            def __call__(self, x):
+                return self.fuse(x)
+
+
+        class Early(Base):
+            FIXED = {"group": None}
+
+            def options(self):
+                return {"early": True}
+
+
+        class Nope(Early):
+            FIXED = {}
+
+            def options(self):
+                return {"nope": 1}
+
+
+        class Plain(Base):
+            def options(self):
+                return {}
+
+            def fn(self):
+                return comm.gather if hasattr(comm, "gather") else comm.legacy
+
+
+        def run(x):
+            return Early()(x)
+
+
+        def run_nope(x):
+            return Nope().fuse(x)
+
+
+        def run_group(x):
+            return Early().create()
+
+
+        def run_plain(x):
+            return Plain().call(x)
+        """,
+    ),
+    marked(
+        "a_hook_that_another_file_fills_in",
+        """
+        from layers import Mine, Theirs
+
+
+        def run(x):
+            return Mine().forward(x)
+
+
+        def run_theirs(x):
+            return Theirs().forward(x)
+        """,
+        layers__init="""
+        from .base import Base
+        from .mine import Mine, Theirs
+        """,
+        layers__base="""
+        import lib.comm as comm
+
+
+        class Base:
+            def _options(self):
+                return {}
+
+            def forward(self, x):
+                return comm.fuse(x, 1, **self._options())  #! DW101 early 0.1.0 raises; DW101 bias 0.1.0 to 0.2.0 raises
+        """,
+        layers__mine="""
+        from layers import Base
+
+
+        class Mine(Base):
+            def _options(self):
+                return {**super()._options(), "early": True}
+
+
+        class Theirs(Mine):
+            def _options(self):
+                return {"bias": 1.0}
+        """,
+    ),
 )
