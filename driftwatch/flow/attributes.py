@@ -16,6 +16,7 @@ from driftwatch.flow.lineage import PLAIN_BASES, TUPLE_METHODS, inheriting, is_t
 from driftwatch.flow.objects import content_of, for_any, held_by, hold, set_on_any
 from driftwatch.flow.run import Run, as_alternatives, escape
 from driftwatch.flow.shared import CONTENTS, keep_held, keep_one, open_attribute, share_attribute
+from driftwatch.flow.shown import code_of, of_argspec, of_code, of_parameter, of_signature
 from driftwatch.flow.state import NO_ARGUMENTS, PartialContent
 from driftwatch.flow.survey import CHANGING_METHODS
 from driftwatch.flow.syntax import dotted_name
@@ -26,6 +27,7 @@ from driftwatch.flow.values import (
     ArgSpecOf,
     Atom,
     Class,
+    CodeOf,
     Const,
     Deferred,
     DictRef,
@@ -141,11 +143,13 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
     if isinstance(atom, (DictRef, ListRef, ParameterMap, Replacing, Stack, Deferred)):
         return [(where, MethodOf(atom, name))]
     if isinstance(atom, SignatureOf):
-        return [(where, _of_signature(atom, name))]
+        return [(where, of_signature(atom, name))]
     if isinstance(atom, ArgSpecOf):
-        return [(where, _of_argspec(atom.parameters, name))]
+        return [(where, of_argspec(atom.parameters, name))]
     if isinstance(atom, ParameterInfo):
-        return [(where, _of_parameter(atom, name))]
+        return [(where, of_parameter(atom, name))]
+    if isinstance(atom, CodeOf):
+        return [(where, of_code(atom.parameters, name))]
     return _of_unknown(run, atom, name, where, node)
 
 
@@ -196,29 +200,11 @@ def _of_exception(atom: Raised, name: str) -> Atom:
     return MethodOf(atom, name) if name == "with_traceback" else UNKNOWN
 
 
-def _of_signature(atom: SignatureOf, name: str) -> Atom:
-    if name in ("bind", "bind_partial"):
-        return MethodOf(atom, name)
-    return atom.parameters if name == "parameters" else UNKNOWN
-
-
-def _of_argspec(parameters: ParameterMap, name: str) -> Atom:
-    def named(*kinds: str) -> tuple[str, ...]:
-        return tuple(p.name for p in parameters.parameters if p.kind in kinds)
-
-    if name == "args":
-        return Const(named("POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD"))
-    if name == "kwonlyargs":
-        return Const(named("KEYWORD_ONLY"))
-    if name in ("varargs", "varkw"):
-        found = named("VAR_POSITIONAL" if name == "varargs" else "VAR_KEYWORD")
-        return Const(found[0] if found else None)
-    return UNKNOWN
-
-
 def _of_callable(
     run: Run, atom: LibObject | LibMethod | Partial, name: str, where: ReleaseSet, node: cst.CSTNode
 ) -> list[Alternative]:
+    if name == "__code__" and not isinstance(atom, Partial):
+        return code_of(run, atom, where)
     if name == "__call__" or not isinstance(atom, Partial):
         return [(where, atom if name in ("__wrapped__", "__func__", "__call__") else UNKNOWN)]
     content = run.content(atom.key)
@@ -229,18 +215,6 @@ def _of_callable(
     if name == "args":
         return as_alternatives(run.new_list(node, replace(content.positional, is_tuple=True)), where)
     return as_alternatives(run.new_dict(node, content.keywords), where) if name == "keywords" else [(where, UNKNOWN)]
-
-
-def _of_parameter(atom: ParameterInfo, name: str) -> Atom:
-    if name == "name":
-        return Const(atom.name)
-    if name == "kind":
-        return External(f"inspect.Parameter.{atom.kind}")
-    if name in ("POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD", "VAR_POSITIONAL", "KEYWORD_ONLY", "VAR_KEYWORD", "empty"):
-        return External(f"inspect.Parameter.{name}")
-    if name == "default" and atom.required:
-        return External("inspect.Parameter.empty")
-    return UNKNOWN
 
 
 # -- classes of the code base ------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import libcst as cst
 
 from driftwatch.flow import pure
 from driftwatch.flow.conditions import truth_of
+from driftwatch.flow.constants import tuple_of
 from driftwatch.flow.enums import by_name
 from driftwatch.flow.handed import fills
 from driftwatch.flow.library import lookup, module_member
@@ -20,7 +21,6 @@ from driftwatch.flow.shared import loosened
 from driftwatch.flow.state import DictContent, Entry, ListContent, put, take
 from driftwatch.flow.values import (
     FALSE,
-    NONE,
     TAINTED,
     TRUE,
     UNKNOWN,
@@ -246,28 +246,32 @@ def _slice(run: Run, owner: Value, piece: cst.Slice, node: cst.CSTNode) -> Value
     if bounds is None:
         return run.combine(run.state.reach, owner)
     found: list[Alternative] = []
-    for i, (where, atom) in enumerate(as_alternatives(owner, run.state.reach)):
+    parts = [(here, atom, part) for where, part in bounds for here, atom in as_alternatives(owner, where)]
+    for i, (where, atom, part) in enumerate(parts):
         content = lists_of(run, atom)
         if content is not None:
-            found.extend(run.new_list(node, part_between(content, bounds, where), i).within(where).alternatives)
+            found.extend(run.new_list(node, part_between(content, part, where), i).within(where).alternatives)
             continue
         rest = run.combine(where, owner).alternatives
         try:
-            found.extend([(where, pure.subscript(atom, bounds))] if isinstance(atom, Const) else rest)
+            found.extend([(where, pure.subscript(atom, part))] if isinstance(atom, Const) else rest)
         except pure.NotPureError:
             found.extend(rest)
     return value_of(found)
 
 
-def _bounds(run: Run, piece: cst.Slice) -> slice | None:
-    """A slice whose bounds are known; a step of nothing is none."""
-    bounds: list[int | None] = []
-    for bound in (piece.lower, piece.upper, piece.step):
-        atom = run.eval(bound).single() if bound is not None else NONE
-        if not isinstance(atom, Const) or not (atom.value is None or type(atom.value) is int):
+def _bounds(run: Run, piece: cst.Slice) -> list[tuple[ReleaseSet, slice]] | None:
+    """A slice whose bounds are known, in each release; a step of nothing is none."""
+    given = [run.eval(b) if b is not None else None for b in (piece.lower, piece.upper, piece.step)]
+    reach = run.state.reach
+    known = tuple_of([Entry(reach, reach, const(None, reach) if value is None else value) for value in given], reach)
+    found: list[tuple[ReleaseSet, slice]] = []
+    for where, atom in known.alternatives if known is not None else ():
+        bounds = atom.value if isinstance(atom, Const) and isinstance(atom.value, tuple) else ()
+        if not all(each is None or type(each) is int for each in bounds) or bounds[2] == 0:
             return None
-        bounds.append(atom.value)
-    return None if bounds[2] == 0 else slice(*bounds)
+        found.append((where, slice(*bounds)))
+    return found or None
 
 
 def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alternative]:
@@ -312,6 +316,7 @@ def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alterna
 def _nothing_there(run: Run, exception: str, where: ReleaseSet) -> list[Alternative]:
     if run.is_caught(exception):
         run.throw(exception, where)
+        run.state.reach -= where
     return []
 
 
@@ -404,7 +409,8 @@ def _put_element(index: int, value: Value, where: ReleaseSet, listed: list[Entry
 def set_slice(run: Run, owner: Value, piece: cst.Slice, value: Value | None) -> None:
     """``owner[a:b] = value``, or ``del owner[a:b]`` where there is none."""
     fills(run, owner)
-    bounds = _bounds(run, piece)
+    known = _bounds(run, piece)
+    bounds = known[0][1] if known is not None and len(known) == 1 else None
     parts = [] if value is None else elements_of(run, value)
     for where, atom in as_alternatives(owner, run.state.reach):
         content = lists_of(run, atom)

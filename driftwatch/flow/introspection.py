@@ -24,6 +24,7 @@ from driftwatch.flow.library import (
 )
 from driftwatch.flow.objects import content_of
 from driftwatch.flow.run import Run, as_alternatives
+from driftwatch.flow.shown import parameter_map
 from driftwatch.flow.state import Arguments, DictContent, ListContent
 from driftwatch.flow.uses import ProbeUse
 from driftwatch.flow.values import (
@@ -46,7 +47,6 @@ from driftwatch.flow.values import (
     LibObject,
     NamesOf,
     ParameterInfo,
-    ParameterMap,
     Partial,
     ProjectModule,
     Raised,
@@ -325,13 +325,6 @@ def _probe(run: Run, atom: LibObject | LibMethod, where: ReleaseSet, node: cst.C
         found.append((here, TAINTED if shown is None else SignatureOf(parameter_map(shown))))
     found.append((left, TAINTED))
     return found
-
-
-def parameter_map(signature: Signature) -> ParameterMap:
-    """``inspect.signature(f).parameters`` of a recorded signature."""
-    return ParameterMap(
-        tuple(ParameterInfo(p.name, p.kind.value.replace("-", "_").upper(), p.required) for p in signature.parameters)
-    )
 
 
 def bind_to_signature(

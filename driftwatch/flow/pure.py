@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version, parse
 
@@ -75,6 +76,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "packaging.version.parse": parse,
     "pkg_resources.parse_version": parse,
     "packaging.specifiers.SpecifierSet": SpecifierSet,
+    "packaging.requirements.Requirement": Requirement,
     "distutils.version.LooseVersion": Version,
     "distutils.version.StrictVersion": Version,
     "re.match": _searching(lambda *a: _groups(re.match(*a))),
@@ -144,6 +146,7 @@ ATTRIBUTES: dict[type, frozenset[str]] = {
         }
     ),
     Member: frozenset({"name", "value"}),
+    Requirement: frozenset({"name", "specifier"}),
 }
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
@@ -285,6 +288,6 @@ def _do(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Const
 
 
 def _plain(value: object) -> bool:
-    if value is None or isinstance(value, (bool, int, float, str, bytes, Version, SpecifierSet, Member)):
+    if value is None or isinstance(value, (bool, int, float, str, bytes, Version, SpecifierSet, Requirement, Member)):
         return True
     return isinstance(value, (tuple, frozenset)) and all(_plain(item) for item in value)

@@ -162,6 +162,13 @@ class ArgSpecOf(Atom):
 
 
 @dataclass(frozen=True, slots=True)
+class CodeOf(Atom):
+    """``f.__code__``."""
+
+    parameters: ParameterMap
+
+
+@dataclass(frozen=True, slots=True)
 class NamesOf(Atom):
     """``dir(x)``, ``vars(x)`` or ``x.__dict__`` of something of the library: membership is what `hasattr` says."""
 
@@ -438,7 +445,18 @@ def touches_library(atom: Atom) -> bool:
     """Whether an atom is, or was made from, something of the library."""
     return isinstance(
         atom,
-        (LibModule, LibObject, LibInstance, LibMethod, SignatureOf, ArgSpecOf, ParameterMap, ParameterInfo, NamesOf),
+        (
+            LibModule,
+            LibObject,
+            LibInstance,
+            LibMethod,
+            SignatureOf,
+            ArgSpecOf,
+            ParameterMap,
+            ParameterInfo,
+            CodeOf,
+            NamesOf,
+        ),
     )
 
 
@@ -462,7 +480,7 @@ def depends_on_release(value: Value) -> ReleaseSet:
 
 def _is_answer(atom: Atom) -> bool:
     """What the library answers when it is looked at, or what was made from that."""
-    asked = (SignatureOf, ArgSpecOf, ParameterMap, ParameterInfo, NamesOf)
+    asked = (SignatureOf, ArgSpecOf, ParameterMap, ParameterInfo, CodeOf, NamesOf)
     return is_tainted(atom) or isinstance(_owner_of(atom), asked)
 
 

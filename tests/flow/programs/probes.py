@@ -47,4 +47,54 @@ PROBES = (
             return comm.fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises
         """,
     ),
+    marked(
+        "the_code_of_a_function_is_asked",
+        """
+        import inspect
+        from importlib.metadata import version
+
+        from packaging.requirements import Requirement
+
+        import lib.comm as comm
+
+
+        def run():
+            code = getattr(getattr(comm.create, "__wrapped__", comm.create), "__code__", None)
+            if code is not None and "group" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+                return comm.create(1, 0, group=None)
+            return comm.create(1, 0)
+
+
+        def run_short():
+            if "group" in comm.create.__code__.co_varnames:
+                comm.create(1, 0, group=None)
+            if comm.create.__code__.co_argcount > 2:
+                comm.create(1, 0, None)
+            if "early" in comm.fuse.__code__.co_varnames:
+                comm.fuse(1, 2, early=True)
+            if "nothing" in comm.fuse.__code__.co_varnames:
+                comm.fuse(1, 2, nothing=True)
+
+
+        def run_asked():
+            try:
+                inspect.signature(comm.create).parameters["group"]
+            except KeyError:
+                return comm.create(1, 0)
+            return comm.create(1, 0, group=None)
+
+
+        def run_required():
+            if Requirement("lib-dist>=0.2").specifier.contains(version("lib-dist")):
+                comm.gather(1, axis=0)
+            if version("lib-dist") in Requirement("lib-dist>=0.2").specifier:
+                comm.gather(1, axis=0)
+
+
+        def run_cut():
+            names = ("group", "rank")
+            for name in names[: 2 if hasattr(comm, "gather") else 0]:
+                comm.gather(1, axis=0)
+        """,
+    ),
 )
