@@ -16,6 +16,7 @@ from driftwatch.flow.code import ClassCode, FunctionCode
 from driftwatch.flow.deferred import COROUTINE, defer
 from driftwatch.flow.escape import has_library
 from driftwatch.flow.handed import hand_over, holds_mutable
+from driftwatch.flow.lineage import methods_of
 from driftwatch.flow.parameters import all_parameters, bind_arguments
 from driftwatch.flow.receivers import differs
 from driftwatch.flow.replaced import carried, enter_patches
@@ -92,8 +93,8 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
     alone = wrapper.single()
     if isinstance(alone, Lazy):
         wrapper = run.world.modules.look_at(alone) or wrapper
-    if isinstance(wrapper.single(), Function):
-        reach = run.state.reach
+    if isinstance(wrapper.single(), (Function, Class, Instance)):
+        reach, escaped = run.state.reach, function.escaped
         made = run.call(wrapper, Arguments(ListContent((Entry(reach, reach, value),))), decorator.decorator)
         wrappers = tuple(atom.code for _, atom in made.alternatives if isinstance(atom, Function))
         if len(wrappers) == len(made.alternatives):
@@ -108,6 +109,12 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
                 for each in wrappers:
                     each.skipped |= function.skipped
                     each.may_be_skipped |= function.may_be_skipped
+            return made
+        objects = [atom for _, atom in made.alternatives if isinstance(atom, Instance)]
+        called = tuple(method for each in objects for method in methods_of(each.code, "__call__"))
+        if called and len(objects) == len(made.alternatives):
+            # Who calls it by its name calls an object that was made of it, and that alone knows it.
+            function.wrapped_by, function.escaped = called, escaped
             return made
     function.escaped |= function.reach
     return value

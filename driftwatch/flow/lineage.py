@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from driftwatch.flow.code import ClassCode
+from driftwatch.flow.code import ClassCode, FunctionCode
 from driftwatch.flow.values import Class, External, Value
 from driftwatch.releases import EMPTY, ReleaseSet
 
@@ -119,3 +119,8 @@ def holds_what_is_set(code: ClassCode) -> bool:
         if any(hook in each.methods for hook in _HOOKS) or any(k.keyword is not None for k in each.node.keywords):
             return False
     return True
+
+
+def methods_of(code: ClassCode, name: str) -> list[FunctionCode]:
+    """The method of this name that a class of the code base has, its own or one that it takes over."""
+    return [each.methods[name] for each in lineage(code)[0] if name in each.methods][:1]

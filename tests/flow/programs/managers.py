@@ -483,4 +483,72 @@ MANAGERS = (
         """,
         runs=False,
     ),
+    marked(
+        "decorators_that_are_classes",
+        """
+        import functools
+
+        import lib.comm as comm
+
+
+        class Optional:
+            def __init__(self, function):
+                functools.update_wrapper(self, function)
+                self.function = function
+
+            def __call__(self, *args, **kwargs):
+                try:
+                    return self.function(*args, **kwargs)
+                except Exception:
+                    return None
+
+
+        class Retry:
+            def __init__(self, times):
+                self.times = times
+
+            def __call__(self, function):
+                @functools.wraps(function)
+                def inner(*args, **kwargs):
+                    for _ in range(self.times):
+                        try:
+                            return function(*args, **kwargs)
+                        except Exception as error:
+                            last = error
+                    raise last
+
+                return inner
+
+
+        @Optional
+        def create(g):
+            return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@14
+
+
+        @Optional
+        def gather(x):
+            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 silent@14
+
+
+        @Retry(3)
+        def legacy(x):
+            return comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+
+
+        def run(x):
+            return create(x)
+
+
+        def run_gather(x):
+            found = gather(x)
+            if found is None:
+                raise RuntimeError("too old")
+            return found
+
+
+        def run_legacy(x):
+            return legacy(x)
+        """,
+        runs=False,
+    ),
 )
