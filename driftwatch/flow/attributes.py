@@ -74,7 +74,11 @@ def read_attribute(run: Run, node: cst.Attribute, *, callee: bool = False) -> Va
     if path is not None:
         known = run.state.vars.get(path)
         if known is not None:
-            return known.within(run.state.reach)
+            rest = run.state.reach - known.defined()
+            if not rest:
+                return known.within(run.state.reach)
+            owner = run.eval(node.value, callee=True).within(rest)
+            return join(known.within(run.state.reach), attribute_of(run, owner, node.attr.value, node))
     owner = run.eval(node.value, callee=True)
     value = attribute_of(run, owner, node.attr.value, node)
     if not callee:

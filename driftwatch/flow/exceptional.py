@@ -54,7 +54,8 @@ def execute_try(run: Run, node: cst.Try | cst.TryStar) -> None:
     settle(run, ends)
     if node.finalbody is not None:
         run.frame.tries.pop()
-        _finally(run, node.finalbody, last, before, returned)
+        takes_all = any(map(is_broad, handlers))
+        _finally(run, node.finalbody, last, before, returned, takes_all=takes_all)
 
 
 def _run_handlers(run: Run, attempt: Try, bodies: list[Any]) -> list[State]:
@@ -102,7 +103,7 @@ def _something(kind: str, handler: Handler) -> Raised:
     return replace(raised_of(names[0] if len(names) == 1 else "Exception"), exact=False)
 
 
-def _finally(run: Run, node: cst.Finally, last: Try, before: State, returned: int) -> None:
+def _finally(run: Run, node: cst.Finally, last: Try, before: State, returned: int, *, takes_all: bool) -> None:
     """The ``finally`` block runs on every way out; uses in it are met on all of them."""
     after = run.state
     until = len(run.frame.returns)
@@ -111,10 +112,13 @@ def _finally(run: Run, node: cst.Finally, last: Try, before: State, returned: in
     reach: ReleaseSet = after.reach
     for state, _ in pending:
         reach |= state.reach
-    merged = join_states(after if after.reach else None, before.fork(before.reach))
+    merged = after if after.reach else None
     for state, _ in pending:
-        if state.faults:
+        if state.faults or takes_all:
             merged = join_states(merged, state)
+    if merged is None or not takes_all:
+        # Something may be raised anywhere in it.
+        merged = join_states(merged, before.fork(before.reach))
     assert merged is not None
     run.state, variables = merged, dict(merged.vars)
     run.block(node.body.body)
@@ -128,6 +132,9 @@ def _finally(run: Run, node: cst.Finally, last: Try, before: State, returned: in
         more = {taken: where for taken, where in run.state.faults.items() if taken not in returned_with}
         after.ghost |= run.state.ghost
         after.faults = {**more, **after.faults} or NO_FAULTS
+        after.reach &= run.state.reach
+        for state, _ in pending:
+            state.reach &= run.state.reach
         run.state = after
     else:
         left = after.reach & run.state.reach if after.reach else EMPTY

@@ -349,9 +349,13 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         frame.returns.append((run.state, const(None, run.state.reach)))
     value = Value()
     end: State | None = None
+    live = EMPTY
+    for there, _ in frame.returns:
+        live |= there.live
     for there, returned in frame.returns:
-        rest = there.reach - returned.defined()
-        given = join(returned.within(there.reach), unknown(rest))
+        # What would be returned where the program has ended counts only where nothing else is.
+        really = there.reach - (there.ghost & live)
+        given = join(returned.within(really), unknown(really - returned.defined()))
         # Which of the values is returned a test may have decided that could not be followed.
         decided = (there.conditional - given_conditions) & value.defined()
         value = chosen(value, given, decided) if decided else join(value, given)

@@ -7,10 +7,12 @@ import libcst as cst
 from driftwatch.flow.children import walk
 from driftwatch.flow.conditions import answer_comparison, exact, split
 from driftwatch.flow.escape import lose
+from driftwatch.flow.exceptions import is_one_of
+from driftwatch.flow.introspection import class_names
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run, settle
 from driftwatch.flow.state import State, join_states
-from driftwatch.flow.values import Const, Value, const, unknown
+from driftwatch.flow.values import Const, Raised, Value, const, unknown
 from driftwatch.releases import EMPTY
 
 
@@ -58,6 +60,10 @@ def _match_pattern(
             yes, fails = _match_pattern(run, node, subject, alternative.pattern)
             holds = join_states(holds, yes)
         return holds if holds is not None else run.state.fork(EMPTY), fails
+    if isinstance(pattern, cst.MatchClass) and not pattern.patterns and not pattern.kwds:
+        names = class_names(run, run.eval(pattern.cls, callee=True))
+        if names is not None and subject.where(lambda atom: isinstance(atom, Raised)):
+            return split(run, node, subject, lambda a: is_one_of(a, names) if isinstance(a, Raised) else None)
     if isinstance(pattern, (cst.MatchList, cst.MatchTuple)):
         found = _match_sequence(run, subject, pattern)
         if found is not None:

@@ -303,12 +303,22 @@ def _join_variables(first: State, second: State, decided: ReleaseSet) -> dict[st
         elif there is not None:
             here, there = here.within(first.reach), there.within(second.reach)
             merged[key] = join(here, there) if not decided else chosen(here, there, decided)
-        elif "." not in key:
-            merged[key] = here.within(first.reach)
+        else:
+            _keep_one_sided(merged, key, here, first.reach, second.reach)
     for key, there in second.vars.items():
-        if key not in first.vars and "." not in key:
-            merged[key] = there.within(second.reach)
+        if key not in first.vars:
+            _keep_one_sided(merged, key, there, second.reach, first.reach)
     return merged
+
+
+def _keep_one_sided(merged: dict[str, Value], key: str, value: Value, reach: ReleaseSet, other: ReleaseSet) -> None:
+    """What only one side knows: a variable may be unbound; an attribute is known where only that side comes."""
+    if "." not in key:
+        merged[key] = value.within(reach)
+    elif not reach <= other:
+        kept = value.within(reach - other)
+        if kept.alternatives:
+            merged[key] = kept
 
 
 def either(first: State, here: Value, second: State, there: Value) -> Value:

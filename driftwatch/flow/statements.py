@@ -30,6 +30,9 @@ from driftwatch.flow.syntax import statements
 from driftwatch.flow.values import Value, const, is_tainted, unknown
 from driftwatch.releases import EMPTY
 
+MAX_RETRIES = 12
+"""How often the body of a loop is executed beyond that, while what it tries fails."""
+
 LOOP_ROUNDS = 2
 """How often the body of a loop over unknown elements is executed: what one round leaves, the next one sees."""
 
@@ -232,14 +235,19 @@ def _round(run: Run, node: cst.For, loop: Loop, part: Entry, *, follow: bool = T
     loop.continues.clear()
 
 
+def _tries_again(run: Run) -> bool:
+    """Whether a loop is in it for another time because something of the library has failed."""
+    return any(where & run.state.live for where in run.state.faults.values())
+
+
 def _while(run: Run, node: cst.While) -> None:
     loop, path = Loop(), run.path
     run.frame.loops.append(loop)
     leaves: State | None = None
     turns = _turns(run)
     with run.repeated(turns):
-        for _ in range(turns):
-            if not run.state.reach:
+        for turn in range(turns + MAX_RETRIES):
+            if not run.state.reach or (turn >= turns and not _tries_again(run)):
                 break
             before = _Before.of(run)
             holds, fails = run.branch(node.test)
@@ -249,10 +257,10 @@ def _while(run: Run, node: cst.While) -> None:
             settle(run, [run.state, *loop.continues])
             loop.continues.clear()
             if before.is_now(run):
+                turns = 0
                 break
-        else:
-            if run.frame.budget.spent:
-                _cut_short(run, node)
+    if turns and run.state.reach and run.frame.budget.spent:
+        _cut_short(run, node)
     endless = isinstance(node.test, cst.Name) and node.test.value == "True"
     run.frame.loops.pop()
     run.go_back(path)

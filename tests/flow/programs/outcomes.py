@@ -37,7 +37,7 @@ OUTCOMES = (
         """,
     ),
     marked(
-        "what_would_fail_next_is_told_behind_a_finally_too",
+        "what_a_finally_leaves_as_it_is",
         """
         import lib.comm as comm
 
@@ -55,7 +55,7 @@ OUTCOMES = (
         def run(g):
             ws = _make(g)
             if ws is not None:
-                ws.close()  #! DW203 close 0.1.0 to 0.2.0 raises
+                ws.close()  #! DW203 close 0.2.0 raises
         """,
         runs=False,
     ),
