@@ -22,6 +22,7 @@ from driftwatch.flow.run import (
     keep,
     lists_of,
 )
+from driftwatch.flow.sets import OPERATIONS, combined, is_set
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import Class, DictRef, Instance, LibModule, ListRef, Unknown, Value, unknown
 
@@ -67,6 +68,11 @@ def execute_augmented(run: Run, node: cst.AugAssign) -> None:
     value = run.eval(node.value)
     if isinstance(node.operator, (cst.BitOrAssign, cst.AddAssign)):
         fills(run, before)
+    operation = type(node.operator).__name__.removesuffix("Assign")
+    single = before.single()
+    if operation in OPERATIONS and isinstance(single, ListRef) and is_set(run, single):
+        run.change(single.key, combined(run, OPERATIONS[operation], before, value))
+        return
     if isinstance(node.operator, cst.BitOrAssign):
         for _, atom in as_alternatives(before, run.state.reach):
             content = dict_of(run, atom)
@@ -80,7 +86,6 @@ def execute_augmented(run: Run, node: cst.AugAssign) -> None:
                 if listed is not None:
                     run.change(atom.key, spread_into(run, listed, value))
                 return
-    operation = type(node.operator).__name__.removesuffix("Assign")
     assign(run, node.target, pairwise(run, operation, before, value))
 
 

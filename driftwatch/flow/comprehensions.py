@@ -11,6 +11,7 @@ from driftwatch.flow.containers import elements_of, item_of, turns_over
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.results import unpacked
 from driftwatch.flow.run import Run, as_alternatives, lists_of
+from driftwatch.flow.sets import as_set, members_of
 from driftwatch.flow.state import DictContent, Entry, ListContent, put
 from driftwatch.flow.values import Const, ListRef, Value, const, join, unknown, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -47,13 +48,14 @@ def _one_list(run: Run, node: cst.ListComp | cst.SetComp | cst.GeneratorExp, ite
     if open_.where:
         content = replace(content, others=value_of(a for e in collected for a in e.value.alternatives))
     singles = [e.value.single() for e in content.elements if reach <= e.certain]
+    if isinstance(node, cst.SetComp):
+        made = run.new_list(node, content, index)
+        return run.new_list(node, as_set(members_of(run, made)), index)
     if isinstance(node, cst.ListComp):
         return run.new_list(node, content, index)
     if not content.open and len(singles) == len(content.elements) and all(isinstance(s, Const) for s in singles):
         constants = tuple(s.value for s in singles if isinstance(s, Const))
-        return const(frozenset(constants) if isinstance(node, cst.SetComp) else constants, reach)
-    if isinstance(node, cst.SetComp):
-        content = ListContent((), reach, others=content.others)
+        return const(constants, reach)
     return run.new_list(node, content, index)
 
 

@@ -18,6 +18,7 @@ from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.library import lookup
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
+from driftwatch.flow.sequences import layouts_of
 from driftwatch.flow.state import NO_ARGUMENTS, DictContent, Entry, State, join_states
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
@@ -201,7 +202,9 @@ def _compare(
 
 def _is_list(run: Run, atom: Atom) -> bool:
     content = lists_of(run, atom)
-    return content is not None and not content.is_tuple
+    if content is None:
+        return isinstance(atom, Const) and isinstance(atom.value, frozenset)
+    return not content.is_tuple
 
 
 def _pair_by_pair(run: Run, left: Value, operation: str, right: Value, guards: ReleaseSet) -> tuple[State, State]:
@@ -233,9 +236,21 @@ def _as_tuple(run: Run, where: ReleaseSet, atom: Atom, *, lists: bool) -> Sequen
     content = lists_of(run, atom)
     if content is None or not (content.is_tuple or lists) or content.open & where:
         return [(where, atom)]
-    there = [e.within(where) for e in content.elements if not e.releases.isdisjoint(where)]
-    constants = tuple_of(there, where)
-    return [(where, atom)] if constants is None else constants.alternatives
+    found: list[Alternative] = []
+    for there, listed in layouts_of(content, where):
+        constants = tuple_of(listed, there) if listed is not None else None
+        found.extend([(there, atom)] if constants is None else _of_kind(constants, is_set=content.is_set))
+    return found
+
+
+def _of_kind(constants: Value, *, is_set: bool) -> Sequence[Alternative]:
+    if not is_set:
+        return constants.alternatives
+    found: list[Alternative] = []
+    for here, each in constants.alternatives:
+        members = each.value if isinstance(each, Const) and isinstance(each.value, tuple) else ()
+        found.append((here, Const(frozenset(members))))
+    return found
 
 
 def _unwrap(node: cst.BaseExpression) -> cst.BaseExpression:

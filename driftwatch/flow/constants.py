@@ -8,6 +8,7 @@ from typing import Any
 
 from driftwatch.flow import pure
 from driftwatch.flow.run import Run, as_alternatives
+from driftwatch.flow.sequences import layouts_of
 from driftwatch.flow.state import DictContent, Entry, ListContent
 from driftwatch.flow.values import (
     Alternative,
@@ -44,9 +45,7 @@ def constants_of(
     for name, entry in named:
         grown: list[tuple[ReleaseSet, list[Const] | None, dict[str, Const]]] = []
         for where, values, by_name in combinations:
-            for there, atom in as_alternatives(entry.value, where):
-                constant = as_constant(run, atom, there)
-                run.asks_constant(atom)
+            for there, constant in _constants_within(run, entry.value, where):
                 if values is None or constant is None:
                     grown.append((there, None, {}))
                 elif name is None:
@@ -58,6 +57,23 @@ def constants_of(
             return
         combinations = grown
     yield from combinations
+
+
+def _constants_within(run: Run, value: Value, where: ReleaseSet) -> Iterator[tuple[ReleaseSet, Const | None]]:
+    for here, atom in as_alternatives(value, where):
+        run.asks_constant(atom)
+        yield from constants_within(run, atom, here)
+
+
+def constants_within(run: Run, atom: Atom, where: ReleaseSet) -> list[tuple[ReleaseSet, Const | None]]:
+    """An atom as constants, where it is another one in other releases; None where it is none."""
+    content = run.content(atom.key) if isinstance(atom, ListRef) else None
+    if not isinstance(content, ListContent) or all(where <= entry.certain for entry in content.elements):
+        return [(where, as_constant(run, atom, where))]
+    return [
+        (there, None if listed is None else as_constant(run, atom, there))
+        for there, listed in layouts_of(content, where)
+    ]
 
 
 def as_constant(run: Run, atom: Atom, where: ReleaseSet) -> Const | None:
@@ -83,7 +99,7 @@ def as_constant(run: Run, atom: Atom, where: ReleaseSet) -> Const | None:
             if not isinstance(single, Const) or not where <= entry.certain:
                 return None
             values.append(single.value)
-        return Const(tuple(values))
+        return Const(frozenset(values) if content.is_set else tuple(values))
     return None
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow import pure
-from driftwatch.flow.constants import constants_of
+from driftwatch.flow.constants import constants_of, constants_within
 from driftwatch.flow.containers import anything_in, elements_of, merge_dicts, merge_value, spread_into
 from driftwatch.flow.introspection import bind_to_signature
 from driftwatch.flow.records import as_dict, replaced
@@ -25,10 +25,12 @@ from driftwatch.flow.sequences import (
     taking,
     taking_first,
 )
+from driftwatch.flow.sets import METHODS, combined, with_member, without_member
 from driftwatch.flow.state import DictContent, Entry, ListContent, put, take
 from driftwatch.flow.values import (
     TAINTED,
     Alternative,
+    Atom,
     Const,
     DictRef,
     Instance,
@@ -43,7 +45,7 @@ from driftwatch.flow.values import (
     unknown,
     value_of,
 )
-from driftwatch.releases import EMPTY
+from driftwatch.releases import EMPTY, ReleaseSet
 
 
 def call_method(run: Run, method: MethodOf, positional: ListContent, keywords: DictContent, node: cst.CSTNode) -> Value:
@@ -229,6 +231,8 @@ def _list_method(
     run: Run, owner: ListRef, content: ListContent, name: str, positional: ListContent, node: cst.CSTNode
 ) -> Value:
     reach = run.state.reach
+    if content.is_set and name in SET_METHODS:
+        return _set_method(run, owner, content, name, positional, node)
     if name == "append" and len(positional.elements) == 1:
         entry = positional.elements[0]
         added = Entry(reach, reach, entry.value, entry.trace)
@@ -244,6 +248,49 @@ def _list_method(
     else:
         return unknown(reach)
     return const(None, run.state.reach)
+
+
+SET_METHODS = frozenset({*METHODS, "add", "discard", "remove", "pop", "issubset", "issuperset", "isdisjoint"})
+
+
+def _set_method(
+    run: Run, owner: ListRef, content: ListContent, name: str, positional: ListContent, node: cst.CSTNode
+) -> Value:
+    reach = run.state.reach
+    given = [entry.value for entry in positional.elements]
+    if name in METHODS:
+        for other in given:
+            made = run.new_list(node, content)
+            content = combined(run, METHODS[name], made, other)
+        if not name.endswith("update"):
+            return run.new_list(node, content)
+        run.change(owner.key, content)
+    elif name == "add" and given:
+        run.change(owner.key, with_member(content, given[0], reach))
+    elif name in ("discard", "remove") and given:
+        run.change(owner.key, without_member(content, given[0], reach))
+    elif name == "pop":
+        kept = tuple(replace(entry, certain=entry.certain - reach) for entry in content.elements)
+        run.change(owner.key, replace(content, elements=kept))
+        return value_of(any_element(content, reach))
+    else:
+        other = given[0] if given else Value()
+        return value_of(
+            each for where, atom in as_alternatives(other, reach) for each in _asked(run, owner, name, atom, where)
+        )
+    return const(None, reach)
+
+
+def _asked(run: Run, owner: ListRef, name: str, other: Atom, where: ReleaseSet) -> list[Alternative]:
+    """What a set says of another one: ``issubset`` and its like."""
+    found: list[Alternative] = []
+    for here, left in constants_within(run, owner, where):
+        for there, right in constants_within(run, other, here):
+            if left is None or right is None:
+                found.extend(run.combine(there, Value(((there, owner),)), Value(((there, other),))).alternatives)
+            else:
+                found.append((there, pure.method(left, name, [right])))
+    return found
 
 
 def _rearrange(run: Run, owner: ListRef, content: ListContent, name: str, given: list[Value]) -> Value:

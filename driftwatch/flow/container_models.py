@@ -11,8 +11,10 @@ from driftwatch.flow.arguments import argument
 from driftwatch.flow.containers import elements_of, merge_value, turns_over
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.sequences import layouts_of
+from driftwatch.flow.sets import as_set, members_of
 from driftwatch.flow.state import Arguments, Content, DictContent, Entry, ListContent, put
 from driftwatch.flow.values import (
+    TAINTED,
     UNKNOWN,
     Alternative,
     Atom,
@@ -22,6 +24,7 @@ from driftwatch.flow.values import (
     NamesOf,
     Value,
     const,
+    is_tainted,
     made_from,
     unknown,
     value_of,
@@ -124,10 +127,22 @@ def _list(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+def _set(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``set(x)``: a new set."""
+    first = argument(arguments, 0)
+    if first is None:
+        return run.new_list(node, ListContent(is_set=True))
+    names = first.only(lambda atom: isinstance(atom, NamesOf))
+    rest = first.only(lambda atom: not isinstance(atom, NamesOf)).within(run.state.reach)
+    made = run.new_list(node, as_set(members_of(run, rest))).within(rest.defined()) if rest.alternatives else Value()
+    guards = rest.where(is_tainted)
+    return value_of([*made.alternatives, *names.alternatives, *((guards, TAINTED),)])
+
+
 def _listed(run: Run, atom: Atom, where: ReleaseSet) -> ListContent | None:
     content = lists_of(run, atom)
     if content is not None:
-        return replace(content, is_tuple=False)
+        return replace(content, is_tuple=False, is_set=False)
     parts = elements_of(run, Value(((where, atom),)))
     if parts is not None:
         return ListContent(tuple(parts))
@@ -202,6 +217,7 @@ CONTAINERS = {
     "builtins.dict": _dict,
     "builtins.dict.fromkeys": _from_keys,
     "builtins.list": _list,
+    "builtins.set": _set,
     "builtins.reversed": _reversed,
     "builtins.zip": _zip,
     "builtins.enumerate": _enumerate,

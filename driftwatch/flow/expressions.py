@@ -31,6 +31,7 @@ from driftwatch.flow.run import (
     lists_of,
     settle,
 )
+from driftwatch.flow.sets import OPERATIONS, combined, is_set, with_member
 from driftwatch.flow.state import DictContent, Entry, ListContent, either
 from driftwatch.flow.values import (
     FALSE,
@@ -160,11 +161,15 @@ def _sequence(run: Run, node: cst.Tuple | cst.List) -> Value:
 
 
 def _set(run: Run, node: cst.Set) -> Value:
-    values = [evaluate(run, e.value) for e in node.elements]
-    constants = [s.value for v in values if isinstance(s := v.single(), Const)]
-    if len(constants) == len(values) and not any(isinstance(e, cst.StarredElement) for e in node.elements):
-        return const(frozenset(constants), run.state.reach)
-    return run.combine(run.state.reach, *values)
+    content = ListContent(is_set=True)
+    for element in node.elements:
+        value = evaluate(run, element.value)
+        if isinstance(element, cst.StarredElement):
+            made = run.new_list(element, content)
+            content = combined(run, "or", made, value)
+        else:
+            content = with_member(content, value, run.state.reach)
+    return run.new_list(node, content)
 
 
 def _dict(run: Run, node: cst.Dict) -> Value:
@@ -192,6 +197,8 @@ def _binary(run: Run, node: cst.BinaryOperation) -> Value:
     left = evaluate(run, node.left)
     right = evaluate(run, node.right)
     operation = type(node.operator).__name__
+    if operation in OPERATIONS and _are_sets(run, operation, left, right):
+        return run.new_list(node, combined(run, OPERATIONS[operation], left, right))
     if operation == "BitOr" and (
         left.where(lambda a: isinstance(a, DictRef)) or right.where(lambda a: isinstance(a, DictRef))
     ):
@@ -207,6 +214,14 @@ def _binary(run: Run, node: cst.BinaryOperation) -> Value:
     if operation == "Multiply" and lists_of(run, left.single() or UNKNOWN) is not None:
         return repeat(run, left, right, node)
     return pairwise(run, operation, left, right)
+
+
+def _are_sets(run: Run, operation: str, left: Value, right: Value) -> bool:
+    """Whether an operation is one of sets, of which the keys of a dict may be one."""
+    kinds = [[(is_set(run, a), isinstance(a, DictRef)) for _, a in value.alternatives] for value in (left, right)]
+    if not all(kinds) or not all(of_set or keys for kind in kinds for of_set, keys in kind):
+        return False
+    return operation != "BitOr" or any(of_set for kind in kinds for of_set, _ in kind)
 
 
 def _is_class(atom: Atom) -> bool:

@@ -28,6 +28,7 @@ from driftwatch.flow.patches import PATCHES
 from driftwatch.flow.records import as_dict, is_record, replaced
 from driftwatch.flow.results import count_of
 from driftwatch.flow.run import Run, as_alternatives
+from driftwatch.flow.sets import as_set, members_of
 from driftwatch.flow.sinks import only_looks
 from driftwatch.flow.skips import SKIPS
 from driftwatch.flow.state import Arguments, Entry, ListContent, PartialContent
@@ -81,7 +82,7 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
 
 def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
     reach = run.state.reach
-    if dotted in ("builtins.tuple", "builtins.sorted", "builtins.set", "builtins.frozenset"):
+    if dotted in ("builtins.tuple", "builtins.sorted", "builtins.frozenset"):
         first = argument(arguments, 0)
         if first is not None and any(as_constant(run, a, w & reach) is None for w, a in first.alternatives):
             parts = elements_of(run, first)
@@ -89,6 +90,8 @@ def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -
                 return run.new_list(node, ListContent(tuple(parts), is_tuple=True))
             if len(first.alternatives) == 1 and isinstance(first.single(), (NamesOf, ListRef)):
                 if as_constant(run, first.alternatives[0][1], run.state.reach) is None:
+                    if dotted == "builtins.frozenset" and isinstance(first.single(), ListRef):
+                        return run.new_list(node, as_set(members_of(run, first)))
                     return first
     found: list[Alternative] = []
     for where, values, named in constants_of(run, arguments.positional, arguments.keywords):

@@ -109,7 +109,7 @@ def take(content: DictContent, key: str, where: ReleaseSet) -> DictContent:
 
 @dataclass(frozen=True, slots=True)
 class ListContent:
-    """Elements in order, each where it is there, and the releases in which there may be more or others.
+    """Elements in order, each where it is there, and the releases in which there may be more or others; or a set's.
 
     `others` is what those may be; where it says nothing, they may be anything.
     """
@@ -119,6 +119,7 @@ class ListContent:
     forwarded: ReleaseSet = EMPTY
     is_tuple: bool = False
     others: Value = NOTHING
+    is_set: bool = False
 
     def further(self) -> Value:
         """What the elements may be of which it is not known whether they are there."""
@@ -360,6 +361,7 @@ def join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseSe
             (a.forwarded & reach_a) | (b.forwarded & reach_b),
             a.is_tuple,
             join(a.further().within(reach_a), b.further().within(reach_b)),
+            a.is_set and b.is_set,
         )
     return a
 

@@ -21,6 +21,7 @@ from tests.flow.programs.probes import PROBES
 from tests.flow.programs.reach import REACH
 from tests.flow.programs.refused import REFUSED
 from tests.flow.programs.results import RESULTS
+from tests.flow.programs.sets import SETS
 from tests.flow.programs.sight import SIGHT
 from tests.flow.programs.skips import SKIPS
 from tests.flow.programs.submodules import SUBMODULES
@@ -29,6 +30,6 @@ from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT, *PROBES,
-    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS,
+    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *SETS, *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS,
     *FLAGS, *OBTAINABLE,
 )  # fmt: skip
