@@ -17,7 +17,7 @@ from driftwatch.flow.objects import content_of, for_any, held_by, hold, set_on_a
 from driftwatch.flow.run import Run, as_alternatives, escape
 from driftwatch.flow.shared import CONTENTS, keep_held, keep_one, open_attribute, share_attribute
 from driftwatch.flow.shown import code_of, of_argspec, of_code, of_parameter, of_signature
-from driftwatch.flow.state import NO_ARGUMENTS, PartialContent
+from driftwatch.flow.state import NO_ARGUMENTS, Arguments, Entry, ListContent, PartialContent
 from driftwatch.flow.survey import CHANGING_METHODS
 from driftwatch.flow.syntax import dotted_name
 from driftwatch.flow.values import (
@@ -321,9 +321,29 @@ def _of_classes(
         left -= here
     sure = node is not None and not _may_be_brought(run, order, name)
     inherited = _inherited(run, others, name, left, node if sure else None) if left else Value()
+    if inherited is None and node is not None:
+        inherited = _asked_for(run, order, bound, name, left, node)
     if left == where:
         return inherited
     return join(value_of(alternatives), unknown(left) if inherited is None else inherited)
+
+
+def _asked_for(
+    run: Run, order: list[ClassCode], bound: Atom, name: str, where: ReleaseSet, node: cst.CSTNode
+) -> Value | None:
+    """What the class's own ``__getattr__`` gives for a name that nothing else has."""
+    hook = next((code.methods["__getattr__"] for code in order if "__getattr__" in code.methods), None)
+    if hook is None or name.startswith("__") or run.world.entries.times_active(hook):
+        return None
+    outer = run.state
+    run.state = outer.fork(where & outer.reach)
+    entry = Entry(where, where, Value(((where, Const(name)),)))
+    found = run.call(Value(((where, Function(hook, bound)),)), Arguments(ListContent((entry,))), node)
+    gone = (where & outer.reach) - run.state.reach
+    outer.heap = run.state.heap
+    run.state = outer
+    run.state.reach = outer.reach - gone
+    return found
 
 
 def _bound_to(owner: Atom, value: Value) -> list[Alternative]:

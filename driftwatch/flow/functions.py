@@ -237,8 +237,9 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         return True
     if summary.fills and holds_mutable(run, arguments):
         return True
-    if summary.asks_constants and summary.uses_library and passes_constants(run, arguments):
-        return True
+    if summary.asks_constants and summary.uses_library:
+        if passes_constants(run, arguments) or _defaults_to_text(function):
+            return True
     if isinstance(callee.bound, (Class, Instance)) and callee.bound.code is not function.owner:
         if differs(callee.bound.code, summary):
             return True
@@ -246,6 +247,10 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         # What becomes of it is followed, or said to be lost.
         return True
     return summary.asks_parameters and is_interesting(run, arguments)
+
+
+def _defaults_to_text(function: FunctionCode) -> bool:
+    return any(isinstance(each.default, cst.SimpleString) for each in all_parameters(function.node.params))
 
 
 def _is_hidden(run: Run) -> bool:

@@ -18,6 +18,7 @@ from driftwatch.flow.constants import as_constant, constants_of, text_of
 from driftwatch.flow.container_models import CONTAINERS
 from driftwatch.flow.containers import elements_of, quantify
 from driftwatch.flow.deferred import DEFERRED
+from driftwatch.flow.dynamic import DYNAMIC, start_program, starts_programs
 from driftwatch.flow.enums import AUTO
 from driftwatch.flow.escape import NOT_SORTED_OUT, lose
 from driftwatch.flow.exceptions import raised_of
@@ -74,6 +75,8 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
         return _first(run, arguments, node)
     if dotted in DECORATOR_MAKERS:
         return unknown(run.state.reach)
+    if starts_programs(dotted):
+        return start_program(run, arguments, node)
     if only_looks(dotted):
         run.may_raise()
         return unknown(run.state.reach)
@@ -303,6 +306,7 @@ MODELS: dict[str, Model] = {
     **INTROSPECTION,
     **IMPORT_CALLS,
     **PATCHES,
+    **DYNAMIC,
     **SKIPS,
     **CONTAINERS,
     "builtins.bool": _bool,

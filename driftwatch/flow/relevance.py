@@ -46,7 +46,10 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
         else:
             # What a function puts into a variable of its module comes out of it in another function.
             binds.append({piece.defines} | (piece.writes & variables))
-        if bound or any(_names(text, top, distribution) for text in piece.strings):
+        # What is done by text may be done with anything.
+        by_text = not _BY_TEXT.isdisjoint(piece.mentions)
+        by_text |= not _PROGRAMS.isdisjoint(piece.mentions) and any(root in text for text in piece.strings)
+        if bound or by_text or any(_names(text, top, distribution) for text in piece.strings):
             chosen.add(i)
             leads |= binds[i]
         if "*" in bound:
@@ -71,6 +74,10 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
             for name in piece.binds:
                 names.setdefault(name, []).append(piece)
     return Selection(tuple(runs), definitions, names)
+
+
+_BY_TEXT = frozenset({"eval", "exec"})
+_PROGRAMS = frozenset({"os", "runpy", "subprocess"})
 
 
 def _unbound(pieces: tuple[Piece, ...]) -> set[str]:

@@ -6,6 +6,7 @@ from tests.flow.programs.arguments import ARGUMENTS
 from tests.flow.programs.containers import CONTAINERS
 from tests.flow.programs.control import CONTROL
 from tests.flow.programs.derived import DERIVED
+from tests.flow.programs.dynamic import DYNAMIC
 from tests.flow.programs.flags import FLAGS
 from tests.flow.programs.guards import GUARDS
 from tests.flow.programs.helpers import HELPERS
@@ -29,7 +30,7 @@ from tests.flow.programs.taint import TAINT
 from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
-    *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES, *KEPT, *PROBES,
-    *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *SETS, *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS,
-    *FLAGS, *OBTAINABLE,
+    *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES,
+    *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *SETS,
+    *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC,
 )  # fmt: skip
