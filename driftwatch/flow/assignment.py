@@ -13,6 +13,7 @@ from driftwatch.flow.escape import lose
 from driftwatch.flow.handed import fills
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.objects import content_of
+from driftwatch.flow.outside import assign_outside
 from driftwatch.flow.patches import put_in_place, use_patch
 from driftwatch.flow.results import unpacked
 from driftwatch.flow.run import (
@@ -128,6 +129,7 @@ def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared
         if not isinstance(atom, (Instance, Class)):
             use_patch(run, atom, name, where, target)
             put_in_place(run, atom, name, value.within(where))
+            assign_outside(run, name, value.within(where))
             if isinstance(atom, Unknown):
                 run.asks(atom.parameter)
                 run.frame.fills = True

@@ -14,6 +14,7 @@ from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.library import CONSTRUCTOR, class_member, instance_member, use_name
 from driftwatch.flow.lineage import PLAIN_BASES, TUPLE_METHODS, inheriting, is_tuple, lineage
 from driftwatch.flow.objects import content_of, for_any, held_by, hold, set_on_any
+from driftwatch.flow.outside import assigned_outside
 from driftwatch.flow.run import Run, as_alternatives, escape
 from driftwatch.flow.shared import CONTENTS, keep_held, keep_one, open_attribute, share_attribute
 from driftwatch.flow.shown import code_of, of_argspec, of_code, of_parameter, of_signature
@@ -274,8 +275,7 @@ def _of_any(
         found = tainted_within(found, depends_on_release(found) | found.where(touches_library))
     if found is not None:
         for module in dict.fromkeys((code.module, run.frame.module)):
-            if name in module.set_outside:
-                found = join(found, _set_outside(module.set_outside[name], where))
+            found = join(found, assigned_outside(run, module, name, where))
         return _assigned(run, order, name, found, where)
     return _of_classes(run, bound, order, others, name, where, node)
 
@@ -378,13 +378,6 @@ def _ever_assigned(run: Run, order: list[ClassCode], name: str, where: ReleaseSe
 def anything(name: str) -> str:
     """An attribute as a place of which it does not matter that there is something unknown in it."""
     return f"{name}?"
-
-
-def _set_outside(constants: tuple[object, ...] | None, where: ReleaseSet) -> Value:
-    """What an attribute may be that is assigned on an object nobody can tell."""
-    known = constants if constants is not None else (...,)
-    plain = (bool, int, float, str, type(None))
-    return value_of((where, Const(value) if isinstance(value, plain) else UNKNOWN) for value in known)
 
 
 def _assigned(run: Run, order: list[ClassCode], name: str, value: Value, where: ReleaseSet) -> Value:

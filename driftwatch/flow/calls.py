@@ -17,6 +17,7 @@ from driftwatch.flow.functions import call_function
 from driftwatch.flow.handed import holds_mutable
 from driftwatch.flow.library import CONSTRUCTOR, use_call
 from driftwatch.flow.managers import stack_method
+from driftwatch.flow.met import note_made
 from driftwatch.flow.models import DECORATOR_MAKERS, call_external
 from driftwatch.flow.run import Run, as_alternatives, escape, settle
 from driftwatch.flow.skips import put_on
@@ -168,6 +169,8 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
         return call_external(run, atom.dotted, arguments, node)
     if isinstance(atom, Function):
         return call_function(run, atom, arguments, node)
+    if isinstance(atom, (Class, Lazy)):
+        note_made(run, atom)
     if isinstance(atom, Class):
         return instantiate(run, atom.code, arguments, node)
     if isinstance(atom, MethodOf):

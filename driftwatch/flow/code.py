@@ -49,6 +49,12 @@ class ModuleCode:
     functions: list[FunctionCode] = field(default_factory=list)
     classes: list[ClassCode] = field(default_factory=list)
     global_writes: dict[str, Value] = field(default_factory=dict)
+    outside: dict[str, Value] = field(default_factory=dict)
+    """What functions have assigned to attributes of objects that nobody can tell."""
+    made: dict[str, ReleaseSet] = field(default_factory=dict)
+    """Where its classes have been called."""
+    made_in_sight: dict[str, bool] = field(default_factory=dict)
+    """Whether every call of a class is seen, for those of which somebody has asked."""
     executed: bool = False
     executing: bool = False
 

@@ -22,6 +22,7 @@ from driftwatch.flow.library import (
     module_member,
     passed_through,
 )
+from driftwatch.flow.met import met
 from driftwatch.flow.objects import content_of
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.shown import parameter_map
@@ -41,6 +42,7 @@ from driftwatch.flow.values import (
     External,
     Function,
     Instance,
+    Lazy,
     LibInstance,
     LibMethod,
     LibModule,
@@ -219,6 +221,10 @@ def _isinstance(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
                 answer = FALSE
         elif isinstance(wanted, External) and wanted.dotted == "types.ModuleType" and isinstance(atom, LibModule):
             answer = TRUE
+        elif isinstance(wanted, (Class, Lazy)):
+            never = where - met(run, wanted)
+            where -= never
+            found.append((never, FALSE))
         found.append((where, answer))
     return value_of(found)
 

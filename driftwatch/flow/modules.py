@@ -155,6 +155,13 @@ class Modules:
             self._selections[module] = found
         return found
 
+    def passed_over(self, module: ModuleCode) -> Iterator[Piece]:
+        """The pieces of a module that are not executed."""
+        selection = self._selection(module)
+        yield from selection.skipped_definitions.values()
+        for pieces in selection.skipped_names.values():
+            yield from pieces
+
     def matters_more(self, module: ModuleCode) -> bool:
         """Whether more of a module that has been executed matters than did then; if so, it is to be executed again."""
         before = self._selections.get(module)

@@ -18,6 +18,7 @@ from tests.flow.programs.managers import MANAGERS
 from tests.flow.programs.objects import OBJECTS
 from tests.flow.programs.obtainable import OBTAINABLE
 from tests.flow.programs.outcomes import OUTCOMES
+from tests.flow.programs.outside import OUTSIDE
 from tests.flow.programs.probes import PROBES
 from tests.flow.programs.reach import REACH
 from tests.flow.programs.refused import REFUSED
@@ -32,5 +33,5 @@ from tests.flow.programs.wrappers import WRAPPERS
 PROGRAMS = (
     *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *SETS,
-    *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC,
+    *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
 )  # fmt: skip
