@@ -184,6 +184,13 @@ def _gather(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return run.new_list(node, replace(arguments.positional, elements=tuple(results)))
 
 
+def _wait(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``asyncio.wait``: what is done, and what is not yet."""
+    reach = run.state.reach
+    done = Entry(reach, reach, _same(run, arguments, node))
+    return run.new_list(node, ListContent((done, Entry(reach, reach, unknown(reach))), is_tuple=True))
+
+
 def _to_thread(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return _put_off(run, arguments, node, 0, COROUTINE)
 
@@ -338,6 +345,8 @@ DEFERRED: dict[str, Model] = {
     "multiprocessing.Process": _thread,
     "concurrent.futures.as_completed": _same,
     "asyncio.as_completed": _same,
+    "asyncio.wait": _wait,
+    "concurrent.futures.wait": _wait,
     "asyncio.run": _run_now,
     "asyncio.Runner": _object("asyncio.Runner"),
     "asyncio.Runner.run": _run_now,

@@ -106,17 +106,21 @@ class Ledger:
         for fault, where in flying.items():
             fault.raised |= where & state.reach
         if isinstance(place, Fault):
-            # What fails next does so whatever became of this.
             return
         self._reached.setdefault(place, []).append((state.live, state.faults))
         if ends is Ends.EITHER:
             self._either.add(place)
         for taken, where in state.faults.items():
-            fault = taken.fault
-            if fault not in flying:
-                fault.behind |= where & state.reach - state.live
-                if where & state.live:
-                    fault.stopped[place] = fault.stopped.get(place, EMPTY) | (where & state.live)
+            fault, here = taken.fault, where & state.reach
+            if fault in flying:
+                continue
+            for other, there in flying.items():
+                if other.use.location != fault.use.location:
+                    # What fails next ends the program whatever became of what failed before.
+                    here -= there
+            fault.behind |= here - state.live
+            if here & state.live:
+                fault.stopped[place] = fault.stopped.get(place, EMPTY) | (here & state.live)
 
     def reached_end(self, state: State | None) -> None:
         """What is executed comes to its end in this state."""

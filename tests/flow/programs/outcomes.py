@@ -1041,4 +1041,100 @@ OUTCOMES = (
         """,
         runs=False,
     ),
+    marked(
+        "loops_and_objects_that_remember",
+        """
+        import asyncio
+        import sys
+
+        import lib.comm as comm
+
+
+        class Service:
+            strict = True
+
+            def __init__(self):
+                self.error = None
+                self.made = None
+
+            def keep(self, g):
+                try:
+                    self.made = comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+                except Exception as error:
+                    self.error = error
+                if self.error is not None:
+                    raise RuntimeError("none") from self.error
+
+            def insist(self, g):
+                try:
+                    self.made = comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+                except Exception:
+                    if self.strict:
+                        raise
+
+
+        def run_insist(g):
+            Service().insist(g)
+
+
+        def run_until(g):
+            attempts = 0
+            while True:
+                try:
+                    return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+                except Exception:
+                    attempts += 1
+                    if attempts >= 3:
+                        raise
+
+
+        def run_pattern(g):
+            try:
+                return comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+            except Exception as error:
+                match error:
+                    case TypeError():
+                        raise
+                    case _:
+                        return None
+
+
+        def run_finally(g):
+            done = False
+            try:
+                comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+                done = True
+            except Exception:
+                pass
+            finally:
+                if not done:
+                    raise RuntimeError("none")
+
+
+        def _status(g):
+            try:
+                comm.create(1, 0, group=g)  #! DW101 group 0.1.0 raises
+            except Exception:
+                return 1
+            return 0
+
+
+        def run_exit(g):
+            status = _status(g)
+            if status:
+                sys.exit(status)
+
+
+        def run_two(g):
+            try:
+                comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@85
+            except Exception:
+                pass
+            try:
+                return comm.gather(g, axis=0)  #! DW201 gather 0.1.0 raises
+            except Exception:
+                raise
+        """,
+        runs=False,
+    ),
 )
