@@ -10,6 +10,7 @@ import pytest
 
 from driftwatch.flow import files, first_look
 from driftwatch.flow.project import analyse
+from driftwatch.flow.uses import CallUse, SubclassUse
 from tests.flow.marked import history
 from tests.hostile_shapes import FOLLOWED, SEARCHED, Shape
 
@@ -17,7 +18,7 @@ MORE = 8
 GROWTH = 10
 """How many times as long `MORE` times as much may take: of what is quadratic it is 64."""
 
-QUADRATIC = frozenset({"subclasses"})
+QUADRATIC: frozenset[str] = frozenset()
 """What still grows faster; a shape that does no longer has to be taken out."""
 
 
@@ -89,4 +90,33 @@ def test_a_file_that_is_too_large_to_be_parsed_is_told(tmp_path: Path, monkeypat
     ]
     assert [(u.path, u.line, u.reason) for u in found.unresolved] == [
         ("b.py", 1, "not analysed: it is larger than 1,000 bytes")
+    ]
+
+
+def test_any_number_of_elifs_is_analysed(tmp_path: Path) -> None:
+    """At top level, in a function, in what takes an exception: none of them is deeper than the one before."""
+    n = 2000
+    chain = "{0}if x == 0:\n{0}    {1}\n" + "".join(f"{{0}}elif x == {i}:\n{{0}}    {{1}}\n" for i in range(1, n))
+    raising = f"try:\n    comm.fuse(1)\nexcept Exception:\n{chain.format('    ', 'raise')}    else:\n        raise\n"
+    sources = {
+        "a": chain.format("", "comm.fuse(1)") + "else:\n    comm.fuse(1)\n",
+        "b": "def f(x):\n" + chain.format("    ", "comm.fuse(1)"),
+        "c": raising + "comm.fuse(1)\n",
+    }
+    for name, source in sources.items():
+        (tmp_path / f"{name}.py").write_text(f"import lib.comm as comm\n\nx = input()\n{source}")
+    found = analyse(tmp_path, sorted(tmp_path.glob("*.py")), [history()])
+    calls = [(use.location.path, use.location.line) for use in found.uses if isinstance(use, CallUse)]
+    assert found.diagnostics == ()
+    assert [line for path, line in calls if path == "a.py"] == [5 + 2 * i for i in range(n + 1)]
+    assert [line for path, line in calls if path == "b.py"] == [6 + 2 * i for i in range(n)]
+    assert [line for path, line in calls if path == "c.py"] == [5, 4 + 3 + 2 * n + 2]
+
+
+def test_a_class_that_descends_from_very_many_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(FOLLOWED["subclasses"](101))
+    found = analyse(tmp_path, [tmp_path / "a.py"], [history()])
+    assert [use.class_name for use in found.uses if isinstance(use, SubclassUse)] == [f"C{i}" for i in range(100)]
+    assert [(u.line, u.reason) for u in found.unresolved] == [
+        (line, "this class has more bases than are followed") for line in (102, 103)
     ]

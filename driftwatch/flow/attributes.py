@@ -451,9 +451,10 @@ def _may_be_brought(run: Run, order: list[ClassCode], name: str) -> bool:
     texts = {each.tree.text for each in order}
     if any(word in text for text in texts for word in ("setattr(", "__dict__", "__getattr__", "__getattribute__")):
         return True
-    below = list(code.subclasses)
+    below, met = list(code.subclasses), set(code.subclasses)
     for each in below:
-        below.extend(other for other in each.subclasses if other not in below)
+        below.extend(other for other in each.subclasses if other not in met)
+        met.update(each.subclasses)
     return any(name in each.methods or name in each.constants or name in each.attributes for each in below)
 
 

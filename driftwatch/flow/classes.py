@@ -15,7 +15,7 @@ from driftwatch.flow.enums import (
     members_of,
 )
 from driftwatch.flow.functions import call_function
-from driftwatch.flow.lineage import inheriting, is_typed_dict, lineage
+from driftwatch.flow.lineage import derive, inheriting, is_too_long, is_typed_dict, lineage
 from driftwatch.flow.models import call_external
 from driftwatch.flow.objects import content_of, make
 from driftwatch.flow.records import fill, is_record
@@ -48,10 +48,9 @@ def define_class(run: Run, node: cst.ClassDef) -> Value:
     """The value of a ``class``: its body is executed, its methods are not."""
     code = run.world.identities.of_class(run.frame, node)
     code.reach |= run.state.reach
-    code.base_values = tuple(_base(run, run.eval(argument.value, callee=True)) for argument in node.bases)
-    for _, base in (alternative for value in code.base_values for alternative in value.alternatives):
-        if isinstance(base, Class) and code not in base.code.subclasses:
-            base.code.subclasses.append(code)
+    derive(code, tuple(_base(run, run.eval(argument.value, callee=True)) for argument in node.bases))
+    if is_too_long(code):
+        run.unresolved(node.name, "this class has more bases than are followed")
     for keyword in node.keywords:
         run.eval(keyword.value)
     marks = [run.eval(decorator.decorator, callee=True) for decorator in node.decorators]

@@ -226,6 +226,18 @@ class Summary:
     had: ReleaseSet
 
 
+@dataclass(frozen=True)
+class Lineage:
+    """The classes of the code base that one descends from, itself first, in lookup order; and the other bases' values.
+
+    `whole` is false where there are more than are followed.
+    """
+
+    order: list[ClassCode]
+    others: list[Value]
+    whole: bool
+
+
 @dataclass(eq=False)
 class ClassCode:
     """A class of the code base. `attributes` joins everything ever assigned to an instance's attribute."""
@@ -236,6 +248,8 @@ class ClassCode:
     name: str
     bases: Value = field(default_factory=Value)
     base_values: tuple[Value, ...] = ()
+    lineage: Lineage | None = None
+    """What it descends from, once somebody has asked; `driftwatch.flow.lineage` keeps it true."""
     methods: dict[str, FunctionCode] = field(default_factory=dict)
     decorated: dict[str, Value] = field(default_factory=dict)
     """Methods that are not the same function in every release, and of those, what is the class's own."""
@@ -257,7 +271,7 @@ class ClassCode:
     guards: tuple[Guard, ...] = ()
     """The tests that its constructor passes."""
     library_bases: list[tuple[ReleaseSet, Ref]] = field(default_factory=list)
-    subclasses: list[ClassCode] = field(default_factory=list)
+    subclasses: dict[ClassCode, None] = field(default_factory=dict)
     """The classes of the code base that derive from it directly, as far as they have been met."""
     shares: dict[str, int | bool | None] = field(default_factory=dict)
     """The heap number of the dict in an attribute that all methods share; False where it is not shared."""

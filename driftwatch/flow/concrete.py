@@ -18,6 +18,7 @@ import libcst as cst
 
 from driftwatch.flow import nodes as new
 from driftwatch.flow.concrete_expressions import KINDS, Expressions, Function, NameOf
+from driftwatch.flow.survey import another_if
 
 
 class Concrete(Expressions):
@@ -156,10 +157,14 @@ class Concrete(Expressions):
     # -- compound statements ---------------------------------------------------------------------------------------
 
     def if_(self, node: ast.If) -> Any:
-        test, body = self.expression(node.test), self._block(node.body)
-        if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
-            return new.IF(test, body, self._statement(node.orelse[0]))
-        return new.IF(test, body, self._else(node.orelse))
+        # As long as it may be, without a call for each.
+        chain = [node]
+        while (below := another_if(chain[-1])) is not None:
+            chain.append(below)
+        rest = self._else(chain[-1].orelse)
+        for each in reversed(chain[1:]):
+            rest = self._of(each, new.IF(self.expression(each.test), self._block(each.body), rest))
+        return new.IF(self.expression(node.test), self._block(node.body), rest)
 
     def for_(self, node: ast.For | ast.AsyncFor) -> Any:
         parts = self.expression(node.target), self.expression(node.iter), self._block(node.body)

@@ -217,12 +217,11 @@ def raised_by(body: Sequence[cst.CSTNode], caught: str, bound: str | None = None
                 return caught
             return short if isinstance(getattr(builtins, short, None), type) else FOREIGN
         if isinstance(statement, cst.If):
-            first = raised_by(statement.body.body, caught, bound)
-            rest = statement.orelse
-            if first is not None and rest is not None:
-                inner = [rest] if isinstance(rest, cst.If) else rest.body.body
-                if raised_by(inner, caught, bound) is not None:
-                    return first
+            arms = _arms(statement)
+            if isinstance(arms[-1], cst.Else):
+                raised = [raised_by(arm.body.body, caught, bound) for arm in arms]
+                if None not in raised:
+                    return raised[0]
             if _leaves(statement):
                 return None
         if isinstance(statement, (cst.Return, cst.Continue, cst.Break)):
@@ -242,12 +241,21 @@ def raised_by(body: Sequence[cst.CSTNode], caught: str, bound: str | None = None
 
 def _leaves(statement: cst.If) -> bool:
     """Whether a branch of an ``if`` ends what it stands in, without raising anything."""
-    rest = statement.orelse
-    inner = () if rest is None else (rest,) if isinstance(rest, cst.If) else tuple(statements(rest.body))
     return any(
         _leaves(each) if isinstance(each, cst.If) else isinstance(each, (cst.Return, cst.Continue, cst.Break))
-        for each in (*statements(statement.body), *inner)
+        for arm in _arms(statement)
+        for each in statements(arm.body)
     )
+
+
+def _arms(statement: cst.If) -> list[cst.If | cst.Else]:
+    """An ``if`` with each ``elif`` after it, and the ``else``."""
+    arms: list[cst.If | cst.Else] = []
+    rest: cst.If | cst.Else | None = statement
+    while rest is not None:
+        arms.append(rest)
+        rest = rest.orelse if isinstance(rest, cst.If) else None
+    return arms
 
 
 def tells(attempt: Try) -> bool:
@@ -294,11 +302,10 @@ def _only_checks(statement: cst.CSTNode) -> bool:
     if isinstance(statement, (cst.Assign, cst.AnnAssign, cst.Expr, cst.Assert, cst.Del, cst.AugAssign)):
         return not any(_is_use(n) for n in walk(statement))
     if isinstance(statement, cst.If):
-        if any(_is_use(n) for n in walk(statement.test)):
+        arms = _arms(statement)
+        if any(_is_use(n) for arm in arms if isinstance(arm, cst.If) for n in walk(arm.test)):
             return False
-        rest = statement.orelse
-        inner = () if rest is None else (rest,) if isinstance(rest, cst.If) else tuple(statements(rest.body))
-        return all(_only_checks(s) for s in (*statements(statement.body), *inner))
+        return all(_only_checks(s) for arm in arms for s in statements(arm.body))
     if isinstance(statement, cst.With) and any("patch" in (_called(i.item) or "").split(".") for i in statement.items):
         return False
     if isinstance(statement, (cst.For, cst.With)):

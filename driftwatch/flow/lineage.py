@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from driftwatch.flow.code import ClassCode, FunctionCode
-from driftwatch.flow.values import Class, External, Value
+from driftwatch.flow.code import ClassCode, FunctionCode, Lineage
+from driftwatch.flow.values import Class, External, Value, unknown
 from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.lineage import merged
 
 PLAIN_BASES = frozenset(
     {"builtins.object", "abc.ABC", "typing.Protocol", "typing.Generic", "typing.NamedTuple",
@@ -23,19 +24,32 @@ _HOOKS = ("__setattr__", "__getattribute__", "__new__", "__delattr__")
 """Methods by which a class decides itself what its instances hold."""
 
 
+MAX_LINEAGE = 100
+"""From how many classes of the code base one may descend, until it counts as one that may have any attribute."""
+
+
 def lineage(code: ClassCode) -> tuple[list[ClassCode], list[Value]]:
     """A class and its bases in the code base, in lookup order, and the other bases' values."""
-    order = _linearised(code, ())
-    if order is None:
-        # Python would not make such a class.
-        order = _by_breadth(code)
-    others: list[Value] = []
-    for current in order:
-        for base in current.base_values:
-            rest = base.only(lambda a: not isinstance(a, Class))
-            if rest.alternatives:
-                others.append(rest)
-    return order, others
+    known = _lineage(code)
+    return known.order, known.others if known.whole else [*known.others, unknown(code.reach)]
+
+
+def is_too_long(code: ClassCode) -> bool:
+    """Whether a class has more bases than are followed."""
+    return not _lineage(code).whole
+
+
+def derive(code: ClassCode, bases: tuple[Value, ...]) -> None:
+    """From now on a class has these bases."""
+    if code.base_values != bases:
+        code.base_values = bases
+        changed = [code]
+        for each in changed:
+            if each.lineage is not None:
+                each.lineage = None
+                changed.extend(each.subclasses)
+    for base in _bases(code):
+        base.subclasses[code] = None
 
 
 def _bases(code: ClassCode) -> list[ClassCode]:
@@ -44,39 +58,34 @@ def _bases(code: ClassCode) -> list[ClassCode]:
     )
 
 
-def _linearised(code: ClassCode, below: tuple[ClassCode, ...]) -> list[ClassCode] | None:
-    """The C3 order; None where there is none. Several classes that may be one base stand one after another."""
-    bases = _bases(code)
-    if code in below:
-        return None
-    if not bases:
-        return [code]
-    queues: list[list[ClassCode]] = []
-    for base in bases:
-        order = _linearised(base, (*below, code))
-        if order is None:
-            return None
-        queues.append(order)
-    queues.append(bases)
-    merged = [code]
-    while queues := [queue for queue in queues if queue]:
-        head = next((q[0] for q in queues if not any(q[0] in other[1:] for other in queues)), None)
-        if head is None:
-            return None
-        merged.append(head)
-        queues = [queue[1:] if queue[0] is head else queue for queue in queues]
-    return merged
+def _lineage(code: ClassCode) -> Lineage:
+    """What is kept with a class; first of all with its bases, without a call for each. Cycles are cut."""
+    waiting, entered = [code], set()
+    while code.lineage is None:
+        current = waiting[-1]
+        entered.add(current)
+        below = [base for base in _bases(current) if base.lineage is None and base not in entered]
+        waiting.extend(below)
+        if not below:
+            waiting.pop()
+            current.lineage = current.lineage or _made(current)
+    return code.lineage
 
 
-def _by_breadth(code: ClassCode) -> list[ClassCode]:
-    order: list[ClassCode] = []
-    queue = [code]
-    while queue:
-        current = queue.pop(0)
-        if current not in order:
-            order.append(current)
-            queue.extend(_bases(current))
-    return order
+def _made(code: ClassCode) -> Lineage:
+    """The C3 order of a class whose bases have theirs. Several classes that may be one base stand one after another."""
+    bases = [base for base in _bases(code) if base.lineage is not None]
+    known = [base.lineage for base in bases[:MAX_LINEAGE] if base.lineage is not None]
+    rows = [each.order for each in known]
+    order = [code, *(rows[0] if len(rows) == 1 else merged([*rows, bases[:MAX_LINEAGE]]))]
+    whole = len(order) <= MAX_LINEAGE and len(bases) <= MAX_LINEAGE and all(each.whole for each in known)
+    others: list[Value] = []
+    for current in order[:MAX_LINEAGE]:
+        for base in current.base_values:
+            rest = base.only(lambda a: not isinstance(a, Class))
+            if rest.alternatives:
+                others.append(rest)
+    return Lineage(order[:MAX_LINEAGE], others, whole)
 
 
 def inheriting(order: list[ClassCode], where: ReleaseSet) -> list[tuple[ClassCode, ReleaseSet]]:

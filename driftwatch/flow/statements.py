@@ -14,6 +14,7 @@ from driftwatch.flow.containers import turns_over
 from driftwatch.flow.deferred import drop
 from driftwatch.flow.exceptional import execute_raise, execute_try, tell_caller
 from driftwatch.flow.functions import define_function
+from driftwatch.flow.guard import Guard
 from driftwatch.flow.imports import execute_import, execute_import_from
 from driftwatch.flow.managers import execute_with
 from driftwatch.flow.matching import execute_match
@@ -61,6 +62,25 @@ def _global(run: Run, node: cst.Global | cst.Nonlocal) -> None:
 
 
 def _if(run: Run, node: cst.If) -> None:
+    """An ``if`` and each ``elif`` after it: there may be any number, none is executed within another."""
+    taken: list[tuple[State, tuple[Guard, ...], tuple[Guard, ...]]] = []
+    rest: cst.If | cst.Else | None = node
+    while isinstance(rest, cst.If) and (run.state.reach or not taken):
+        path = run.path
+        after, behind = _take(run, rest)
+        taken.append((after, path, behind))
+        rest = rest.orelse
+    if isinstance(rest, cst.Else):
+        run.block(rest.body.body)
+    for after, path, behind in reversed(taken):
+        if after.reach:
+            # Where one of the ways ends, what follows is behind the test as well.
+            run.go_back(path if run.state.reach else behind)
+        settle(run, [after, run.state])
+
+
+def _take(run: Run, node: cst.If) -> tuple[State, tuple[Guard, ...]]:
+    """The way on which a test holds to its end, and the tests that it is behind; the other way goes on."""
     holds, fails = run.branch(node.test)
     path, here, elsewhere = run.path, holds.reach, fails.reach
     run.state = holds
@@ -75,15 +95,7 @@ def _if(run: Run, node: cst.If) -> None:
     run.state = fails
     run.go_back(path)
     run.behind(node.test, elsewhere, here)
-    if isinstance(node.orelse, cst.If):
-        if run.state.reach:
-            _if(run, node.orelse)
-    elif node.orelse is not None:
-        run.block(node.orelse.body.body)
-    if after.reach:
-        # Where one of the ways ends, what follows is behind the test as well.
-        run.go_back(path if run.state.reach else behind)
-    settle(run, [after, run.state])
+    return after, behind
 
 
 def _asks_for_script(run: Run, test: cst.BaseExpression) -> bool:

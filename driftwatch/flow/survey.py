@@ -129,17 +129,28 @@ def walk(node: ast.AST, skip: Collection[type[ast.AST]] = ()) -> Iterator[ast.AS
         below: list[ast.AST] = []
         if skip:
             level = [each for each in level if type(each) not in skip]
-        yield from level
         for above in level:
-            for name in _CHILDREN[type(above)]:
+            names = _CHILDREN[kind := type(above)]
+            if kind is ast.If and (following := another_if(above)) is not None:  # type: ignore[arg-type]
+                # No deeper, however many there are.
+                level.append(following)
+                names = ("test", "body")
+            for name in names:
                 value = getattr(above, name, None)
                 if type(value) is list:
                     below += value if None not in value else [each for each in value if each is not None]
                 elif value is not None:
                     below.append(value)
+        yield from level
         level = below
     if level:
         raise SourceError("it is nested too deeply to be parsed", getattr(node, "lineno", None))
+
+
+def another_if(node: ast.If) -> ast.If | None:
+    """The ``elif`` after an ``if``."""
+    below = node.orelse[0] if len(node.orelse) == 1 else None
+    return below if isinstance(below, ast.If) else None
 
 
 def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ A hierarchy that Python itself would refuse still gets an order: depth first, ea
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
@@ -21,21 +22,29 @@ def linearized(start: T, bases: Callable[[T], Sequence[T]]) -> tuple[T, ...]:
             return known[current]
         entered.add(current)
         own = [base for base in bases(current) if base not in entered]
-        rows = [list(order(base)) for base in own]
+        rows = [order(base) for base in own]
         entered.discard(current)
-        known[current] = (current, *_merged([*rows, list(own)]))
+        known[current] = (current, *merged([*rows, own]))
         return known[current]
 
     return order(start)
 
 
-def _merged(rows: list[list[T]]) -> list[T]:
+def merged(rows: Sequence[Sequence[T]]) -> list[T]:
+    """One order of those of the bases, and of the bases themselves: what stands in front of something still does."""
     result: list[T] = []
-    rows = [row for row in rows if row]
-    while rows:
-        head = next((row[0] for row in rows if not any(row[0] in other[1:] for other in rows)), None)
-        if head is None:
-            return [*result, *dict.fromkeys(item for row in rows for item in row)]
-        result.append(head)
-        rows = [rest for row in rows if (rest := [item for item in row if item != head])]
+    behind = Counter(item for row in rows for item in row[1:])
+    waiting = [iter(row) for row in rows]
+    heads = [next(row, None) for row in waiting]
+    while any(head is not None for head in heads):
+        first = next((head for head in heads if head is not None and not behind[head]), None)
+        if first is None:
+            rest = [item for head, row in zip(heads, waiting, strict=True) if head is not None for item in (head, *row)]
+            return [*result, *dict.fromkeys(rest)]
+        result.append(first)
+        for i, head in enumerate(heads):
+            if head == first:
+                heads[i] = following = next(waiting[i], None)
+                if following is not None:
+                    behind[following] -= 1
     return result
