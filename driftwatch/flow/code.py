@@ -45,7 +45,7 @@ class ModuleCode:
     """Where a test runner skips all its tests."""
     may_be_skipped: ReleaseSet = EMPTY
     relevant: set[str] = field(default_factory=set)
-    trees: dict[int, Tree] = field(default_factory=dict)
+    trees: dict[tuple[int, int], Tree] = field(default_factory=dict)
     functions: list[FunctionCode] = field(default_factory=list)
     classes: list[ClassCode] = field(default_factory=list)
     global_writes: dict[str, Value] = field(default_factory=dict)

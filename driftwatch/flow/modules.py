@@ -137,10 +137,10 @@ class Modules:
 
     def tree(self, module: ModuleCode, first: int, last: int) -> Tree:
         """The syntax of some lines of a module."""
-        found = module.trees.get(first)
+        found = module.trees.get((first, last))
         if found is None:
             found = parse(module.path, "\n".join(module.lines[first - 1 : last]) + "\n", first - 1)
-            module.trees[first] = found
+            module.trees[first, last] = found
         return found
 
     def _selection(self, module: ModuleCode) -> Selection:

@@ -73,4 +73,35 @@ LAYOUT = (
             return dict(early=True)
         """,
     ),
+    marked(
+        "a_file_that_matters_more_once_its_imports_are_known",
+        """
+        from lib import comm
+        import inspect
+        import package
+
+        FLAG = "shape" in inspect.signature(comm.Ring).parameters
+
+
+        def run():
+            if FLAG:
+                comm.Ring(size=None, shape=None)
+
+
+        def run_package():
+            return package.go(1)
+        """,
+        package__init="""
+        from .use import go
+        """,
+        package__use="""
+        from lib.comm import fuse
+
+
+        def go(x):
+            if x is None:
+                return fuse(1, 2)
+            return fuse
+        """,
+    ),
 )
