@@ -25,6 +25,7 @@ from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.handed import only_reads
 from driftwatch.flow.import_calls import IMPORT_CALLS
 from driftwatch.flow.introspection import INTROSPECTION, class_names
+from driftwatch.flow.objects import make
 from driftwatch.flow.patches import PATCHES
 from driftwatch.flow.records import as_dict, is_record, replaced
 from driftwatch.flow.results import count_of
@@ -32,7 +33,7 @@ from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.sets import as_set, members_of
 from driftwatch.flow.sinks import only_looks
 from driftwatch.flow.skips import SKIPS
-from driftwatch.flow.state import Arguments, Entry, ListContent, PartialContent
+from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.values import (
     UNKNOWN,
     Alternative,
@@ -164,6 +165,28 @@ def _asdict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     if not isinstance(atom, Instance) or not is_record(atom.code):
         return unknown(run.state.reach)
     return as_dict(run, atom, node)
+
+
+def _locals(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``locals()``: a dict of the variables as they are now."""
+    reach = run.state.reach
+    if run.frame.function is None:
+        return unknown(reach)
+    entries: dict[str, Entry] = {}
+    for name, value in run.state.vars.items():
+        where = value.defined() & reach
+        if "." not in name and where:
+            entries[name] = Entry(where, where, value, (run.step(node, f"`{name}` is a variable here"),))
+    return run.new_dict(node, DictContent(entries))
+
+
+def _namespace(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``types.SimpleNamespace``: an instance that holds what it is given."""
+    reach = run.state.reach
+    made = make(run, run.world.namespace, node)
+    assert made.site is not None
+    run.state.heap[made.site] = arguments.keywords
+    return Value(((reach, made),))
 
 
 def _field(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -325,6 +348,8 @@ MODELS: dict[str, Model] = {
     "attrs.field": _field,
     "builtins.map": _map,
     "builtins.str": _text,
+    "builtins.locals": _locals,
+    "types.SimpleNamespace": _namespace,
     "builtins.exit": _exit,
     "builtins.quit": _exit,
     "sys.exit": _exit,

@@ -19,6 +19,7 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     join,
+    touches_library,
     unknown,
 )
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -47,6 +48,7 @@ def bind_unknown(
     for parameter in (*names[start:], *params.kwonly_params):
         fixture = FIXTURES.get(parameter.name.value)
         given = _of_annotation(run, function, parameter, reach) if fixture is None else None
+        given = given and join(given, _of_library(run, function, parameter, reach))
         bindings[parameter.name.value] = given or Value(((reach, External(fixture or "")),))
     if isinstance(params.star_arg, cst.Param):
         key = run.world.identities.number((id(function.node), uid, "*"), function.node)
@@ -59,6 +61,13 @@ def bind_unknown(
         run.state.heap[key] = DictContent({}, EMPTY, reach)
         bindings[params.star_kwarg.name.value] = Value(((reach, DictRef(key)),))
     return bindings
+
+
+def _of_library(run: Run, function: FunctionCode, parameter: cst.Param, reach: ReleaseSet) -> Value:
+    """A default that is something of the library: that is what a parameter is which nobody gives."""
+    if not isinstance(parameter.default, (cst.Name, cst.Attribute)):
+        return Value()
+    return default_of(run, function, parameter.default, reach).only(touches_library)
 
 
 def _of_annotation(run: Run, function: FunctionCode, parameter: cst.Param, reach: ReleaseSet) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from driftwatch.flow.code import ModuleCode
+from driftwatch.flow.code import ClassCode, ModuleCode
 from driftwatch.flow.dependencies import Dependencies
 from driftwatch.flow.entries import Entries
 from driftwatch.flow.files import Files
@@ -35,6 +35,9 @@ class World:
         """The modules in whose variables containers and instances are kept."""
         self.objects = Objects()
         self.identities = Identities()
+        body = cst.ClassDef(cst.Name("SimpleNamespace"), cst.IndentedBlock([]))
+        self.namespace = ClassCode(ModuleCode("", ""), Tree("", 0, cst.Module([])), body, "SimpleNamespace")
+        """The class of all `types.SimpleNamespace`."""
         self.dependencies = Dependencies()
         self.no_frame = Frame(ModuleCode("", ""), Tree("", 0, cst.Module([])))
         self.modules = Modules(self, files)

@@ -510,4 +510,62 @@ INSTANCES = (
             return _F().go()
         """,
     ),
+    marked(
+        "defaults_of_parameters",
+        """
+        import lib.comm as comm
+
+
+        def run(fn=comm.create):
+            return fn(1, 0, nope=1)  #! DW101 nope 0.1.0 to 0.2.0.post1 raises
+
+
+        def run_module(library=comm):
+            return library.legacy(1)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "variables_as_arguments",
+        """
+        import lib.comm as comm
+
+
+        def _create(world_size=1, rank=0, group=None):
+            return comm.create(**locals())  #! DW101 group 0.1.0 raises
+
+
+        def _few(world_size=1, rank=0):
+            return comm.create(**locals())
+
+
+        def _given(world_size=1, rank=0, group=None):
+            kw = {name: value for name, value in locals().items() if value is not None}
+            return comm.create(**kw)
+
+
+        def run():
+            _few()
+            _given()
+            return _create()
+        """,
+    ),
+    marked(
+        "a_namespace_of_flags",
+        """
+        from types import SimpleNamespace
+
+        import lib.comm as comm
+
+        LIBRARY = SimpleNamespace(gathers=hasattr(comm, "gather"), create=comm.create)
+
+
+        def run(x):
+            if LIBRARY.gathers:
+                comm.gather(x, axis=0)
+            mine = SimpleNamespace(fn=comm.create)
+            mine.fn(1, 0)
+            return LIBRARY.create(1, 0, 2)  #! DW103 create 0.1.0, 0.10.0 raises
+        """,
+    ),
 )
