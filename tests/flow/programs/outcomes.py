@@ -1077,6 +1077,10 @@ OUTCOMES = (
             Service().insist(g)
 
 
+        def run_keep(g):
+            Service().keep(g)
+
+
         def run_until(g):
             attempts = 0
             while True:
@@ -1127,7 +1131,7 @@ OUTCOMES = (
 
         def run_two(g):
             try:
-                comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@85
+                comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@89
             except Exception:
                 pass
             try:
