@@ -6,7 +6,7 @@ import libcst as cst
 
 from driftwatch.flow.annotations import annotated_here
 from driftwatch.flow.attributes import set_attribute
-from driftwatch.flow.comprehensions import part_of, take_apart
+from driftwatch.flow.comprehensions import parts_of, take_apart
 from driftwatch.flow.constants import pairwise
 from driftwatch.flow.containers import delete_item, merge_value, set_item, set_slice, spread_into
 from driftwatch.flow.escape import lose
@@ -25,7 +25,7 @@ from driftwatch.flow.run import (
 )
 from driftwatch.flow.sets import OPERATIONS, combined, is_set
 from driftwatch.flow.syntax import dotted_name
-from driftwatch.flow.values import Class, DictRef, Instance, LibModule, ListRef, Unknown, Value, unknown
+from driftwatch.flow.values import Class, DictRef, Instance, LibModule, ListRef, Unknown, Value
 
 
 def execute_assign(run: Run, node: cst.Assign) -> None:
@@ -33,6 +33,8 @@ def execute_assign(run: Run, node: cst.Assign) -> None:
     value = keep(run, node.value)
     for target in node.targets:
         assign(run, target.target, value)
+        if isinstance(target.target, cst.Name) and target.target.value in run.frame.nonlocals:
+            lose(run, value, target, "assigned to a variable of the function round it")
 
 
 def _taken_apart(node: cst.Assign) -> tuple[cst.CSTNode, int] | None:
@@ -106,7 +108,7 @@ def assign(run: Run, target: cst.CSTNode, value: Value) -> None:
         elif isinstance(piece, cst.Slice):
             set_slice(run, owner, piece, value)
     elif isinstance(target, cst.StarredElement):
-        assign(run, target.value, unknown(run.state.reach))
+        assign(run, target.value, value)
 
 
 def take_apart_targets(run: Run, target: cst.Tuple | cst.List, value: Value) -> None:
@@ -115,9 +117,7 @@ def take_apart_targets(run: Run, target: cst.Tuple | cst.List, value: Value) -> 
         take_apart(run, target, value)
         return
     value = unpacked(run, target, value)
-    starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
-    for i, element in enumerate(target.elements):
-        part = unknown(run.state.reach) if starred else part_of(run, value, i)
+    for element, part in parts_of(run, target, value):
         assign(run, element.value, part)
 
 

@@ -346,6 +346,20 @@ def _asked_for(
     return found
 
 
+def iterated(run: Run, value: Value, node: cst.CSTNode) -> Value:
+    """What is gone through when a value is: of an object of the code base's own, what its ``__iter__`` gives."""
+    if not any(isinstance(atom, Instance) for _, atom in value.alternatives):
+        return value
+    found = Value()
+    for where, atom in as_alternatives(value, run.state.reach):
+        given = Value(((where, atom),))
+        method = attribute_of(run, given, "__iter__", node) if isinstance(atom, Instance) else Value()
+        if method.alternatives and all(isinstance(each, Function) for _, each in method.alternatives):
+            given = run.call(method, NO_ARGUMENTS, node).within(where)
+        found = join(found, given)
+    return found
+
+
 def _bound_to(owner: Atom, value: Value) -> list[Alternative]:
     return [(where, Function(a.code, owner) if isinstance(a, Function) else a) for where, a in value.alternatives]
 

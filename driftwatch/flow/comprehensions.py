@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import libcst as cst
 
+from driftwatch.flow.attributes import iterated
 from driftwatch.flow.containers import elements_of, item_of, turns_over
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.results import unpacked
 from driftwatch.flow.run import Run, as_alternatives, lists_of
+from driftwatch.flow.sequences import part_between
 from driftwatch.flow.sets import as_set, members_of
 from driftwatch.flow.state import DictContent, Entry, ListContent, put
 from driftwatch.flow.values import Const, ListRef, Value, const, join, unknown, value_of
@@ -19,7 +21,7 @@ from driftwatch.releases import EMPTY, ReleaseSet
 
 def list_comprehension(run: Run, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> Value:
     """``[element for target in iterable if test]``, and its set and generator forms."""
-    iterable = run.eval(node.for_in.iter)
+    iterable = iterated(run, run.eval(node.for_in.iter), node.for_in.iter)
     outer = run.state
     alternatives = as_alternatives(iterable, outer.reach)
     if len(alternatives) <= 1:
@@ -170,9 +172,30 @@ def bind(run: Run, target: cst.BaseExpression, value: Value) -> None:
 def take_apart(run: Run, target: cst.Tuple | cst.List, value: Value) -> None:
     """Bind each part of ``a, b = value``."""
     value = unpacked(run, target, value)
-    starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
+    for element, part in parts_of(run, target, value):
+        bind(run, element.value, part)
+
+
+def parts_of(run: Run, target: cst.Tuple | cst.List, value: Value) -> Iterator[tuple[cst.BaseElement, Value]]:
+    """What each of several targets gets; a starred one gets a list of what the others leave."""
+    star = next((i for i, each in enumerate(target.elements) if isinstance(each, cst.StarredElement)), None)
     for i, element in enumerate(target.elements):
-        bind(run, element.value, unknown(run.state.reach) if starred else part_of(run, value, i))
+        if i == star:
+            yield element, _rest_of(run, target, value, star)
+        else:
+            yield element, part_of(run, value, i if star is None or i < star else i - len(target.elements))
+
+
+def _rest_of(run: Run, target: cst.Tuple | cst.List, value: Value, star: int) -> Value:
+    bounds = slice(star, (star + 1 - len(target.elements)) or None)
+    found = Value()
+    for i, (where, atom) in enumerate(as_alternatives(value, run.state.reach)):
+        content = lists_of(run, atom)
+        if content is None and (parts := elements_of(run, Value(((where, atom),)))) is not None:
+            content = ListContent(tuple(parts))
+        rest = None if content is None else replace(part_between(content, bounds, where), is_tuple=False)
+        found = join(found, unknown(where) if rest is None else run.new_list(target, rest, i).within(where))
+    return found
 
 
 def part_of(run: Run, value: Value, index: int) -> Value:

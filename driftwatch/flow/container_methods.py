@@ -10,6 +10,7 @@ import libcst as cst
 from driftwatch.flow import pure
 from driftwatch.flow.constants import constants_of, constants_within
 from driftwatch.flow.containers import anything_in, elements_of, merge_dicts, merge_value, spread_into
+from driftwatch.flow.escape import lose
 from driftwatch.flow.introspection import bind_to_signature
 from driftwatch.flow.records import as_dict, replaced
 from driftwatch.flow.replaced import enter_patches
@@ -166,7 +167,7 @@ def _dict_method(
         return _view(run, owner, content, name, node)
     if name in ("get", "pop", "setdefault") and first is not None:
         return _keyed(run, owner, content, name, first, second, node)
-    return unknown(reach)
+    return lose(run, Value(((reach, owner),)), node, "taken out of a dict by a method that is not followed")
 
 
 def _view(run: Run, owner: DictRef, content: DictContent, name: str, node: cst.CSTNode) -> Value:

@@ -11,6 +11,7 @@ from driftwatch.flow import pure
 from driftwatch.flow.conditions import truth_of
 from driftwatch.flow.constants import tuple_of
 from driftwatch.flow.enums import by_name
+from driftwatch.flow.escape import lose
 from driftwatch.flow.handed import fills
 from driftwatch.flow.library import lookup, module_member
 from driftwatch.flow.records import field_at
@@ -365,6 +366,8 @@ def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNo
         content = dict_of(run, atom)
         if isinstance(atom, ListRef):
             _set_element(run, atom, index, value, where)
+        if not isinstance(atom, (DictRef, ListRef)):
+            lose(run, value.within(where), node, "put into something that is not followed")
         if content is None or not isinstance(atom, DictRef):
             continue
         for there, key in as_alternatives(index, where):

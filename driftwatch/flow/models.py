@@ -13,6 +13,7 @@ import libcst as cst
 
 from driftwatch.flow import pure
 from driftwatch.flow.arguments import argument, at_call, unknown_call
+from driftwatch.flow.attributes import iterated
 from driftwatch.flow.conditions import truth_of
 from driftwatch.flow.constants import as_constant, constants_of, text_of
 from driftwatch.flow.container_models import CONTAINERS
@@ -71,6 +72,8 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
         return _pure_call(run, dotted, arguments, node)
     builtin = getattr(builtins, dotted.removeprefix("builtins."), None) if dotted.startswith("builtins.") else None
     if isinstance(builtin, type) and issubclass(builtin, BaseException):
+        for value in arguments.values():
+            lose(run, value, node, "carried by an exception")
         return _exception(run, builtin.__name__, arguments)
     if dotted in TRANSPARENT:
         return _first(run, arguments, node)
@@ -308,6 +311,10 @@ def _cast(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return unknown(run.state.reach) if value is None else value
 
 
+def _iter(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return iterated(run, _first(run, arguments, node), node)
+
+
 def _logger(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return Value(((run.state.reach, External("logging.Logger")),))
 
@@ -367,6 +374,7 @@ MODELS: dict[str, Model] = {
     "contextlib.ExitStack": _stack,
     "contextlib.AsyncExitStack": _stack,
     "typing.cast": _cast,
+    "builtins.iter": _iter,
     "logging.getLogger": _logger,
 }
 
@@ -377,7 +385,6 @@ TRANSPARENT = frozenset(
     {
         "functools.cache",
         "functools.lru_cache",
-        "builtins.iter",
         "builtins.staticmethod",
         "builtins.classmethod",
         "builtins.property",

@@ -103,6 +103,7 @@ class Frame:
     mark: str = ""
     """What the caller's variables bear, as that block leaves them, among those of the generator."""
     globals: set[str] = field(default_factory=set)
+    nonlocals: set[str] = field(default_factory=set)
     asks_parameters: bool = False
     asks_constants: bool = False
     """What happens depends on the text or number that a parameter is."""

@@ -9,6 +9,7 @@ from typing import Any
 import libcst as cst
 
 from driftwatch.flow.assignment import assign, execute_annotated, execute_assign, execute_augmented, execute_delete
+from driftwatch.flow.attributes import iterated
 from driftwatch.flow.classes import define_class
 from driftwatch.flow.containers import turns_over
 from driftwatch.flow.deferred import drop
@@ -56,6 +57,8 @@ def _expression(run: Run, node: cst.Expr) -> None:
 def _global(run: Run, node: cst.Global | cst.Nonlocal) -> None:
     if isinstance(node, cst.Global):
         run.frame.globals.update(item.name.value for item in node.names)
+    else:
+        run.frame.nonlocals.update(item.name.value for item in node.names)
 
 
 # -- branches ----------------------------------------------------------------------------------------------------------
@@ -128,7 +131,7 @@ def _assert(run: Run, node: cst.Assert) -> None:
 
 
 def _for(run: Run, node: cst.For) -> None:
-    iterable = run.eval(node.iter)
+    iterable = iterated(run, run.eval(node.iter), node.iter)
     loop, path = Loop(), run.path
     run.frame.loops.append(loop)
     parts = turns_over(run, iterable)
