@@ -61,6 +61,9 @@ CODES = {
     "result": ("DW105",),
 }
 
+EXECUTED = frozenset(code for codes in CODES.values() for code in codes)
+"""Codes of what the stubs raise. They do not refuse arguments, which only the bodies of real functions do."""
+
 
 class Comparison:
     """Compares programs in batches, since one analysis of a folder of many costs less than many of one."""
@@ -129,7 +132,12 @@ class Comparison:
                 for kind, got in self._of_fact(fact, here, unresolved, exact):
                     found.setdefault((kind, fact.place, _described(fact), got), []).append(release)
             for each in here if exact else ():
-                if each.error and not _explained(each, facts) and not hidden(each.place, source, runs):
+                if (
+                    each.error
+                    and each.code in EXECUTED
+                    and not _explained(each, facts)
+                    and not hidden(each.place, source, runs)
+                ):
                     key = ("alarm", each.place, "nothing", f"{each.code} {each.symbol} {each.parameter or ''}")
                     found.setdefault(key, []).append(release)
         for (kind, place, expected, got), releases in found.items():

@@ -6,6 +6,33 @@ from tests.flow.marked import marked
 
 IMPORTS = (
     marked(
+        "more_of_a_module_matters_once_what_it_imports_is_known",
+        """
+        import lib
+        import lib.comm as comm
+        from packaging.version import Version
+        import helpers
+
+        FLAG = Version(lib.__version__) < Version("0.1.0")
+
+
+        def run(x):
+            if FLAG:
+                return comm.fuse(x, 1, early=True)
+            return comm.fuse(x, 1)
+
+
+        def run_other(x):
+            return helpers.go(x)
+        """,
+        helpers__init="from .use import *",
+        helpers__use="""
+        def go(x):
+            from lib.comm import gather  #! DW201 gather 0.1.0 raises
+            return gather(x, axis=0)
+        """,
+    ),
+    marked(
         "module_alias",
         """
         import lib.comm as comm
