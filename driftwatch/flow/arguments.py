@@ -26,6 +26,7 @@ from driftwatch.flow.values import (
     Partial,
     Unknown,
     Value,
+    depends_on_release,
     differs_by_release,
     join,
     made_from,
@@ -94,21 +95,31 @@ def unknown_call(
 
     What it gives for something of the library may be a guard. `reads_only`: it leaves what it is given as it is.
     """
+    given = [_as_given(run, value) for value in arguments.values()]
     if not reads_only:
         hand_over(run, arguments, node)
     for value in arguments.values():
         if only_says(node):
-            escape(value)
+            escape(run, value)
         else:
             lose(run, value, node, PASSED_ON)
     run.may_raise()
     reach = run.state.reach
-    return made_from(reach, *(_as_given(value) for value in arguments.values()), Value(((reach, callee or UNKNOWN),)))
+    return made_from(reach, *given, Value(((reach, callee or UNKNOWN),)))
 
 
-def _as_given(value: Value) -> Value:
-    """An argument, tainted where it is a module, class or function of the library: what it has may be looked at."""
+def _as_given(run: Run, value: Value) -> Value:
+    """An argument, tainted where it is a module, class or function of the library: what it has may be looked at.
+
+    So is a container that holds what depends on the release.
+    """
     given = value.where(lambda atom: isinstance(atom, (LibModule, LibObject)))
+    for where, atom in value.alternatives:
+        content = run.content(atom.key) if isinstance(atom, (ListRef, DictRef)) else None
+        if isinstance(content, (ListContent, DictContent)):
+            entries = content.entries.values() if isinstance(content, DictContent) else content.elements
+            for entry in entries:
+                given |= depends_on_release(entry.value) & entry.releases & where
     return join(value, Value(((given, TAINTED),))) if given else value
 
 

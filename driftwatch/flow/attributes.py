@@ -83,7 +83,7 @@ def read_attribute(run: Run, node: cst.Attribute, *, callee: bool = False) -> Va
     owner = run.eval(node.value, callee=True)
     value = attribute_of(run, owner, node.attr.value, node)
     if not callee:
-        escape(value)
+        escape(run, value)
         for where, atom in value.alternatives:
             if isinstance(atom, LibObject):
                 run.reaches(node, atom.ref, where)

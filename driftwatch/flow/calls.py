@@ -162,7 +162,7 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
     only_reads = isinstance(atom, External) and atom.dotted in DECORATOR_MAKERS
     if isinstance(atom, (LibMethod, LibObject, External, MethodOf)) and not only_reads:
         for value in arguments.values():
-            escape(value)
+            escape(run, value)
     if isinstance(atom, (LibMethod, LibObject)):
         return _library_call(run, atom, arguments, node)
     if isinstance(atom, External):

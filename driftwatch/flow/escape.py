@@ -40,7 +40,7 @@ def lose(run: Run, value: Value, node: cst.CSTNode, why: str) -> Value:
 
     What stands in its place from here on is not known.
     """
-    escape(value)
+    escape(run, value)
     if not run.frame.muted and run.state.reach:
         for what in dict.fromkeys(held(run, value)):
             run.lost(node, f"{what} is {why}")

@@ -85,7 +85,7 @@ def _name(run: Run, node: cst.Name, callee: bool) -> Value:
         return const(_LITERAL_NAMES[name], run.state.reach)
     value = look_up(run, name)
     if not callee:
-        escape(value)
+        escape(run, value)
     return value
 
 
@@ -348,7 +348,7 @@ def _yield(run: Run, node: cst.Yield) -> Value:
         run.frame.yields.extend(as_alternatives(value, run.state.reach))
     else:
         lose(run, value, node, YIELDED)
-    escape(value)
+    escape(run, value)
     run.may_raise()
     return unknown(run.state.reach)
 

@@ -554,11 +554,18 @@ def settle(run: Run, states: Sequence[State | None]) -> None:
     run.state = merged if merged is not None else State(EMPTY)
 
 
-def escape(value: Value) -> None:
+def escape(run: Run, value: Value) -> None:
     """A value goes where it cannot be followed: what is private in it may be used by anyone."""
     for where, atom in value.alternatives:
         if isinstance(atom, (Function, Instance, Class)):
+            _may_be_met(run, atom.code, where)
             atom.code.escaped |= where
+
+
+def _may_be_met(run: Run, code: FunctionCode | ClassCode, where: ReleaseSet) -> None:
+    """Something is put where others find it: perhaps, where a test that could not be followed decides each time."""
+    perhaps, before = run.state.conditional & where, code.kept | code.escaped
+    code.perhaps = (code.perhaps & perhaps) | (code.perhaps - where) | (perhaps - before)
 
 
 def keep(run: Run, node: cst.CSTNode) -> Value:
@@ -566,9 +573,8 @@ def keep(run: Run, node: cst.CSTNode) -> Value:
     value = run.eval(node, callee=True)
     for where, atom in value.alternatives:
         if isinstance(atom, (Function, Instance, Class)):
-            code, perhaps = atom.code, run.state.conditional & where
-            code.perhaps = (code.perhaps & perhaps) | (code.perhaps - where) | (perhaps - code.kept)
-            code.kept |= where
+            _may_be_met(run, atom.code, where)
+            atom.code.kept |= where
         elif isinstance(atom, LibObject) and isinstance(node, cst.Attribute):
             run.reaches(node, atom.ref, where)
     return value

@@ -306,7 +306,7 @@ def _return(run: Run, node: cst.Return) -> None:
         value = run.eval(node.value, callee=True)
     else:
         value = keep(run, node.value)
-        escape(value)
+        escape(run, value)
     if run.state.reach:
         tell_caller(run, value)
         run.frame.returns.append((run.state, value))

@@ -103,7 +103,7 @@ def ask_for(frame: Frame, callee: Summary | Frame, arguments: Arguments) -> None
 
 def by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Function, node: cst.CSTNode) -> Value:
     for value in arguments.values():
-        escape(value)
+        escape(run, value)
     if summary.hands_over:
         hand_over(run, arguments, node)
     _change(run, summary)

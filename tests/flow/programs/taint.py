@@ -205,4 +205,46 @@ TAINT = (
         """,
         runs=False,
     ),
+    marked(
+        "a_flag_that_other_processes_agree_on",
+        """
+        import array
+        import functools
+
+        import lib.comm as comm
+
+        workspace = 1 if hasattr(comm, "gather") else None
+
+
+        def _reduce(x, workspace):
+            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
+
+
+        class Model:
+            def __init__(self):
+                self.fused = None
+
+            def setup(self):
+                ready = array.array("i", [int(workspace is not None)])
+                if not ready.pop():
+                    return
+                self.fused = functools.partial(_reduce, workspace=workspace)
+
+            def forward(self, x):
+                return self.fused(x) if self.fused is not None else x
+
+
+        def run(x):
+            ready = array.array("i", [int(workspace is not None)])
+            if ready.pop():
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises may
+
+
+        def run_model(x):
+            model = Model()
+            model.setup()
+            model.forward(x)
+        """,
+        runs=False,
+    ),
 )
