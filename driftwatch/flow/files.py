@@ -235,7 +235,7 @@ class Files:
 
     def interesting(self) -> list[str]:
         """The files that may have to do with the library."""
-        return sorted(path for path in self.paths if self.may_matter(path))
+        return sorted({*self._mentions, *(path for path, names in self._interesting.items() if names)})
 
     def set_exports(self, path: str, names: set[str]) -> bool:
         """What a file exports that tells something about the library; whether that is news."""

@@ -30,6 +30,7 @@ class ToldByUse:
         self._files = files
         self._modules = modules
         self._below: dict[str, list[ClassCode]] = {}
+        self._derive: dict[str, list[str]] = {}
         self._members: dict[ClassCode, frozenset[str]] = {}
 
     def classes(self, function: FunctionCode, parameter: cst.Param) -> list[ClassCode]:
@@ -86,13 +87,19 @@ class ToldByUse:
         """Whether some other file may define a class below the declared one that has all that is read."""
         declared = _declared(parameter) or ""
         common = frozenset().union(*(self._members_of(code) for code in found))
-        words = [declared.encode(), *(name.encode() for name in _read_of(function, parameter.name.value) & common)]
+        words = [name.encode() for name in _read_of(function, parameter.name.value) & common]
         known = {code.module.path for code in found}
-        for path in self._files.paths:
+        for path in self._deriving(declared):
             data = self._files.read(path) if path not in known else None
-            if data is not None and all(word in data for word in words) and any(self._named(path, declared)):
+            if data is not None and all(word in data for word in words):
                 return True
         return False
+
+    def _deriving(self, name: str) -> list[str]:
+        """The files in which some top-level class derives from one of this name."""
+        if name not in self._derive:
+            self._derive[name] = [path for path in self._files.paths if any(self._named(path, name))]
+        return self._derive[name]
 
 
 def _declared(parameter: cst.Param) -> str | None:
