@@ -14,10 +14,15 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 CACHE_VARIABLE = "DRIFTWATCH_CACHE_DIR"
+
+# How long an example takes says something about the machine alone.
+settings.register_profile("driftwatch", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("driftwatch")
 
 _own_cache = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 

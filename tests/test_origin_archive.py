@@ -262,7 +262,7 @@ def test_a_form_that_is_not_known(tmp_path: Path) -> None:
     assert "not an archive" in refused(tmp_path, b"x", "a.rar")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(sorted(GOOD)), st.randoms(use_true_random=False))
 def test_flipped_bytes_never_crash(tmp_path_factory: pytest.TempPathFactory, name: str, rng: random.Random) -> None:
     content = bytearray(GOOD[name])

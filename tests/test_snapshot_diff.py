@@ -6,7 +6,7 @@ import inspect
 from textwrap import dedent
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from driftwatch.snapshot.changes import Change, ChangeKind, Grade
@@ -282,7 +282,6 @@ def _bound(
     return {**arguments, **rest}
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     signatures(),
     signatures(),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftwatch.errors import SnapshotError
@@ -152,7 +152,7 @@ class TestCanonical:
         (epoch,) = store.load(tmp_path).of(Ref("m", "f"))
         assert epoch.releases == store.load(tmp_path).timeline.set_of(["1", "3", "4"])
 
-    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(st.lists(st.lists(st.sampled_from("abcd"), unique=True), min_size=1, max_size=6), st.data())
     def test_any_history_survives(
         self, tmp_path_factory: pytest.TempPathFactory, lives: list[list[str]], data: st.DataObject

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftwatch.adapter.plan import make_plan
@@ -75,7 +75,7 @@ def at(number: int, **other: Any) -> Machine:
     return Machine(**{**known, "capability": tuple(known["capability"])})
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, derandomize=True)
 @given(st.randoms(use_true_random=False))
 def test_ranks_that_differ_in_anything_take_one_path(make: Callable[..., Adapter], rng: random.Random) -> None:
     """Builds, parameters, versions and machines differ at random: a fused decision means equal rules for every call."""
@@ -328,7 +328,7 @@ def test_a_kernel_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
         backends_module.warm_up(Kernels(), ASKED, at(0), 2, 0.1)  # type: ignore[arg-type]
 
 
-@settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(derandomize=True)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text() | st.binary(),

@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftwatch.adapter.plan import make_plan
@@ -53,13 +53,7 @@ NEUTRAL_OF_OTHERS: dict[str, tuple[Any, ...]] = {
 }
 """The same for the functions that are bound without belonging to the fused allreduce."""
 EXAMPLES = int(os.environ.get("DRIFTWATCH_ADAPTER_EXAMPLES", "4"))
-SETTINGS = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    # How long a draw takes says something about the machine alone.
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+SETTINGS = settings(max_examples=EXAMPLES, derandomize=True)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from driftwatch.findings import Severity, Verdict
@@ -69,13 +69,7 @@ def test_every_release_of_flashinfer(flashinfer: Comparison) -> None:
     assert not found, "\n".join(map(str, found[:5]))
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-    phases=(Phase.generate, Phase.shrink),
-)
+@settings(max_examples=60, derandomize=True, phases=(Phase.generate, Phase.shrink))
 @given(rng=st.randoms(use_true_random=False))
 def test_whatever_hypothesis_thinks_of(small: Comparison, rng: random.Random) -> None:
     found = list(small.of([generate(rng, Menu.of(small.history), "p", functions=1)]))
