@@ -48,8 +48,11 @@ class Stub:
         if not self.modules:
             for name in sorted(self._names()):
                 importlib.import_module(name)
-            self.modules = {n: m for n, m in sys.modules.items() if n.partition(".")[0] == self.top}
-            self.contents = {name: dict(self._own(module)) for name, module in self.modules.items()}
+                for loaded, module in list(sys.modules.items()):
+                    # At once: a submodule that is imported later takes the place of an object of its name.
+                    if loaded.partition(".")[0] == self.top and loaded not in self.modules:
+                        self.modules[loaded] = module
+                        self.contents[loaded] = dict(self._own(module))
             leave(self.top)
         sys.modules.update((n, m) for n, m in self.modules.items() if n.rpartition(".")[2].startswith("_stub"))
         sys.meta_path.insert(0, self)  # type: ignore[arg-type]
