@@ -5,12 +5,12 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.annotations import annotated_here
-from driftwatch.flow.attributes import set_attribute
 from driftwatch.flow.comprehensions import parts_of, take_apart
 from driftwatch.flow.constants import pairwise
 from driftwatch.flow.containers import delete_item, merge_value, set_item, set_slice, spread_into
 from driftwatch.flow.escape import lose
 from driftwatch.flow.handed import fills
+from driftwatch.flow.members import set_attribute
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.objects import content_of
 from driftwatch.flow.outside import assign_outside

@@ -7,7 +7,7 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.arguments import is_interesting, unknown_call
-from driftwatch.flow.attributes import attribute_of, instance_attribute
+from driftwatch.flow.attributes import attribute_of
 from driftwatch.flow.classes import instantiate
 from driftwatch.flow.container_methods import call_method
 from driftwatch.flow.containers import merge_dicts, merge_value, spread_into
@@ -17,6 +17,7 @@ from driftwatch.flow.functions import call_function
 from driftwatch.flow.handed import holds_mutable
 from driftwatch.flow.library import CONSTRUCTOR, use_call
 from driftwatch.flow.managers import stack_method
+from driftwatch.flow.members import instance_attribute
 from driftwatch.flow.met import note_made
 from driftwatch.flow.models import DECORATOR_MAKERS, call_external
 from driftwatch.flow.run import Run, as_alternatives, escape, settle

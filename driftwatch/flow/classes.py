@@ -5,7 +5,6 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.arguments import argument, unknown_call
-from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.code import ClassCode, FunctionCode
 from driftwatch.flow.enums import (
     FLAGS,
@@ -16,6 +15,7 @@ from driftwatch.flow.enums import (
 )
 from driftwatch.flow.functions import call_function
 from driftwatch.flow.lineage import derive, inheriting, is_too_long, is_typed_dict, lineage
+from driftwatch.flow.members import instance_attribute
 from driftwatch.flow.models import call_external
 from driftwatch.flow.objects import content_of, make
 from driftwatch.flow.records import fill, is_record

@@ -12,10 +12,10 @@ from functools import partial
 import libcst as cst
 
 from driftwatch.flow import pure
-from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.constants import tuple_of
 from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.library import lookup
+from driftwatch.flow.members import instance_attribute
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.sequences import layouts_of

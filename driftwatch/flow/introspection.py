@@ -9,7 +9,7 @@ import libcst as cst
 from driftwatch.binding.calls import refine
 from driftwatch.binding.signature import Fault, Shape, bind
 from driftwatch.flow.arguments import argument, asks
-from driftwatch.flow.attributes import attribute_of, has_attribute
+from driftwatch.flow.attributes import attribute_of
 from driftwatch.flow.conditions import presence
 from driftwatch.flow.containers import elements_of
 from driftwatch.flow.exceptions import is_one_of, raised_of
@@ -22,6 +22,7 @@ from driftwatch.flow.library import (
     module_member,
     passed_through,
 )
+from driftwatch.flow.members import has_attribute
 from driftwatch.flow.met import met
 from driftwatch.flow.objects import content_of
 from driftwatch.flow.run import Run, as_alternatives

@@ -13,7 +13,6 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.assignment import assign
-from driftwatch.flow.attributes import instance_attribute
 from driftwatch.flow.children import walk
 from driftwatch.flow.code import FunctionCode
 from driftwatch.flow.conditions import split, truth_of
@@ -21,6 +20,7 @@ from driftwatch.flow.deferred import ENTERED
 from driftwatch.flow.exceptional import exception_names, gather, go_on
 from driftwatch.flow.exceptions import ANYTHING, Flight, Handler, Try, is_one_of, may_take, raised_by
 from driftwatch.flow.functions import enter, is_generator, manages
+from driftwatch.flow.members import instance_attribute
 from driftwatch.flow.replaced import enter_patches, leave_patches
 from driftwatch.flow.run import MAX_DEPTH, Handling, Run, as_alternatives, settle, taken_by
 from driftwatch.flow.state import NO_ARGUMENTS, Arguments, Entry, ListContent, PartialContent, State

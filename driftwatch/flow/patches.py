@@ -10,10 +10,10 @@ from collections.abc import Callable
 import libcst as cst
 
 from driftwatch.flow.arguments import argument
-from driftwatch.flow.attributes import set_any, set_attribute
 from driftwatch.flow.escape import lose
 from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.library import missing, use_import, use_name
+from driftwatch.flow.members import set_any, set_attribute
 from driftwatch.flow.replaced import MOCK, enter_patches, replace_name
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import Arguments

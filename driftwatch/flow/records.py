@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from driftwatch.flow.attributes import instance_attribute, write_attribute
 from driftwatch.flow.code import ClassCode
 from driftwatch.flow.lineage import is_tuple, lineage
+from driftwatch.flow.members import instance_attribute, write_attribute
 from driftwatch.flow.objects import content_of, hold, make
 from driftwatch.flow.run import Run
 from driftwatch.flow.shared import loosened
