@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.flow.programs.arguments import ARGUMENTS
+from tests.flow.programs.call_graph import CALL_GRAPH
 from tests.flow.programs.containers import CONTAINERS
 from tests.flow.programs.control import CONTROL
 from tests.flow.programs.derived import DERIVED
@@ -34,4 +35,5 @@ PROGRAMS = (
     *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
+    *CALL_GRAPH,
 )  # fmt: skip

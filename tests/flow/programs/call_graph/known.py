@@ -1,0 +1,65 @@
+"""What driftwatch does not say yet of the programs of this folder, and why. A test holds that it is still so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+KNOWN: Mapping[str, str] = {
+    "args_default_value": ("a library function that is the default of a parameter is dropped where nothing is passed"),
+    "assignments_starred": ("what a starred target takes is dropped"),
+    "assignments_to_a_global": (
+        "a call that rebinds a global leaves the value it had among the possible ones: a false alarm"
+    ),
+    "assignments_of_a_nonlocal": (
+        "a call that rebinds a nonlocal leaves the value it had among the possible ones: a false alarm"
+    ),
+    "builtins_map_over_two_sequences": ("said to be unknown at the line"),
+    "builtins_filter": ("said to be unknown where the list is passed to `filter`"),
+    "builtins_next_and_iter": ("said to be unknown at `iter`"),
+    "classes_imported_attribute": ("a class held by an attribute of another class is dropped"),
+    "classes_subscripted_instance": ("`__getitem__` of a class of the code base is not called by a subscript"),
+    "decorators_returns_another_function": (
+        "a decorator that returns a library function leaves the decorated one in place"
+    ),
+    "decorators_a_class_that_registers": (
+        "said where the function gets out of sight: a dict on an instance, filled by a decorator, is not looked into"
+    ),
+    "decorators_on_a_class": ("said where the function gets out of sight: a decorator that adds to its class"),
+    "dicts_walked_by_key": ("the keys of a dict are taken for constants"),
+    "dicts_key_from_elsewhere": (
+        "a constant of another file is no key: every value of the dict is held against the call, a false alarm"
+    ),
+    "dynamic_eval": ("`eval` of a text is not followed, and not said"),
+    "dynamic_exec": ("said where the module is given to `exec`"),
+    "dynamic_globals": ("`globals()` is not followed, and not said for what is read from it"),
+    "dynamic_dunder_import": ("`__import__` of a dotted name gives the top package"),
+    "dynamic_class_by_type": ("a class made by `type` is not known"),
+    "exceptions_carry_a_function": ("what an exception of the code base carries is lost at the handler"),
+    "exceptions_args": ("`args` of an exception is not followed"),
+    "exceptions_through_frames": ("what an exception of the code base carries is lost at the handler"),
+    "external_attrgetter": ("said to be unknown at the line"),
+    "external_wraps": ("said to be unknown at the line"),
+    "external_context_manager": ("said where the function gets out of sight: `nullcontext` is not known"),
+    "functions_attributes": ("attributes of functions are not kept, and that is not said"),
+    "generators_yield": ("said at the `yield`: what a generator gives is not followed to the loop"),
+    "generators_yield_from": ("said at the `yield`: what a generator gives is not followed to the loop"),
+    "generators_iterable_class": ("`__next__` of a class of the code base is not called by a loop"),
+    "generators_iter_is_a_generator": ("said at the `yield`: what a generator gives is not followed to the loop"),
+    "generators_no_iter_but_getitem": ("`__getitem__` of a class of the code base is not called by a loop"),
+    "generators_parameter": ("said at the `yield`: what a generator gives is not followed to the loop"),
+    "generators_send": ("said where the function is sent"),
+    "imports_one_module_object": ("an attribute set on a module under another name is not seen under the first"),
+    "imports_module_getattr": (
+        "`__getattr__` of a module is not given the name: all that it returns is held against the call, a false alarm"
+    ),
+    "lambdas_of_a_loop_variable": ("a closure over the variable of a comprehension sees no value"),
+    "lists_index_from_elsewhere": (
+        "a constant of another file is no index: every item of the list is held against the call, a false alarm"
+    ),
+    "mro_super_goes_to_the_sibling": (
+        "`super()` goes by the class it is written in, not by the class of the instance: a false alarm"
+    ),
+    "returns_self": (
+        "a method that rebinds an attribute leaves the value it had among the possible ones: a false alarm"
+    ),
+}
