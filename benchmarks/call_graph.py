@@ -3,7 +3,7 @@
     python benchmarks/call_graph.py
 
 The programs are those of tests/flow/programs/call_graph. A break is a call that execution saw fail in one release at
-one line; a finding is an error that was told for one release at one line. docs/call_graph.md says what the columns mean.
+one line; a finding is an error told for one release at one line. docs/call_graph.md says what the columns mean.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def main() -> None:
 def _count(comparison: Comparison, marked: Marked) -> Count:
     program = marked.program
     said, unresolved = comparison.said([program])
-    disagreements = {kind: 0 for kind in ("miss", "unresolved", "alarm", "outcome")}
+    disagreements = dict.fromkeys(("miss", "unresolved", "alarm", "outcome"), 0)
     for each in comparison.of([program]):
         disagreements[each.kind] += len(each.releases)
     there, missed = disagreements["unresolved"], disagreements["miss"]
@@ -102,7 +102,7 @@ def _breaks(comparison: Comparison, program: Program) -> int:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f} %" if whole else "–"
+    return f"{100 * part / whole:.0f} %" if whole else "-"
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -29,7 +29,6 @@ KNOWN: Mapping[str, str] = {
     "dicts_key_from_elsewhere": (
         "a constant of another file is no key: every value of the dict is held against the call, a false alarm"
     ),
-    "dynamic_eval": ("`eval` of a text is not followed, and not said"),
     "dynamic_exec": ("said where the module is given to `exec`"),
     "dynamic_globals": ("`globals()` is not followed, and not said for what is read from it"),
     "dynamic_dunder_import": ("`__import__` of a dotted name gives the top package"),
@@ -37,7 +36,6 @@ KNOWN: Mapping[str, str] = {
     "exceptions_carry_a_function": ("what an exception of the code base carries is lost at the handler"),
     "exceptions_args": ("`args` of an exception is not followed"),
     "exceptions_through_frames": ("what an exception of the code base carries is lost at the handler"),
-    "external_attrgetter": ("said to be unknown at the line"),
     "external_wraps": ("said to be unknown at the line"),
     "external_context_manager": ("said where the function gets out of sight: `nullcontext` is not known"),
     "functions_attributes": ("attributes of functions are not kept, and that is not said"),
