@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 KNOWN: Mapping[str, str] = {
-    "args_default_value": ("a library function that is the default of a parameter is dropped where nothing is passed"),
-    "assignments_starred": ("what a starred target takes is dropped"),
-    "assignments_to_a_global": (
-        "a call that rebinds a global leaves the value it had among the possible ones: a false alarm"
-    ),
     "assignments_of_a_nonlocal": (
         "a call that rebinds a nonlocal leaves the value it had among the possible ones: a false alarm"
     ),
