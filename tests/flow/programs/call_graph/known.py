@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 KNOWN: Mapping[str, str] = {
+    "assignments_to_a_global": (
+        "a call that rebinds a global leaves the value it had among the possible ones: a false alarm"
+    ),
     "assignments_of_a_nonlocal": (
         "a call that rebinds a nonlocal leaves the value it had among the possible ones: a false alarm"
     ),
