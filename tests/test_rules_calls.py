@@ -96,6 +96,22 @@ def test_a_function_of_several_signatures_takes_what_any_of_them_takes() -> None
     assert problems(1, "old") == problems(1, "b", "old") == [Fault.UNKNOWN_KEYWORD]
 
 
+def test_keywords_that_each_way_passes_for_the_signature_at_hand_are_right() -> None:
+    ref = Ref("kiln", "fire")
+    either = Symbol(ref, SymbolKind.FUNCTION, variants=(signature("(a, *, new=1)"), signature("(a, b=1)")))
+    taken = merge("kiln", "kiln", [Snapshot("1.0", {ref: either})])
+
+    def problems(*keywords: Argument | str) -> list[str | None]:
+        use = replace(call("kiln:fire", None, keywords=keywords), releases=taken.timeline.all)
+        (part,) = parts(use, taken)
+        return [problem.parameter for problem in part.bound.problems]
+
+    new, b = Argument(taken.timeline.all, "new", certain=False), Argument(taken.timeline.all, "b", certain=False)
+    assert problems(new, b) == problems("new", b) == []
+    assert problems(new, b, "old") == ["old"]
+    assert problems("new", "b") != []
+
+
 # -- DW102 -----------------------------------------------------------------------------------------------------------
 
 

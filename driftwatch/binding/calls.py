@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from driftwatch.binding.classes import candidates
-from driftwatch.binding.signature import Bound, Problem, Shape, bind
+from driftwatch.binding.signature import Bound, Fault, Problem, Shape, bind
 from driftwatch.flow.uses import Argument, CallUse, ResultUse
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.history import Epoch, History
@@ -146,4 +146,12 @@ def _bind_any(signatures: tuple[Signature | None, ...], shape: Shape) -> Bound:
     if len(outcomes) == 1:
         return outcomes[0]
     common: list[Problem] = [p for p in outcomes[0].problems if all(p in other.problems for other in outcomes[1:])]
+    if not common and any(all(_perhaps(problem, shape) for problem in each.problems) for each in outcomes):
+        # Of the keywords that only some ways pass, each way may pass those that its class takes.
+        return unknown
     return Bound(tuple(common) or outcomes[0].problems, unknown.places)
+
+
+def _perhaps(problem: Problem, shape: Shape) -> bool:
+    """Whether a problem is one of a keyword that is passed on some ways only."""
+    return problem.fault is Fault.UNKNOWN_KEYWORD and not (shape.keywords or {}).get(problem.parameter or "", True)
