@@ -53,6 +53,7 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     depends_on_release,
+    is_ghost,
     is_tainted,
     join,
     unknown_tainted,
@@ -94,7 +95,7 @@ def attribute_of(run: Run, owner: Value, name: str, node: cst.CSTNode) -> Value:
         if atom == NONE:
             none |= here
         elif here:
-            others |= here
+            others |= EMPTY if is_ghost(atom) else here
             if chosen:
                 # Which of them is asked a test decides that could not be followed.
                 run.state.assume(run.world.identities.test(), True, chosen & here)

@@ -37,6 +37,7 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     depends_on_release,
+    is_ghost,
     is_none,
     is_tainted,
     truth,
@@ -114,14 +115,20 @@ def _split(
 ) -> tuple[State, State]:
     state = run.state
     holds, fails, undecided = EMPTY, EMPTY, EMPTY
+    really_holds, really_fails = EMPTY, EMPTY
     for where, atom, is_true in answers:
+        there = not is_ghost(atom)
         if is_true is not False:
             holds |= where
+            really_holds |= where if there else EMPTY
         if is_true is not True:
             fails |= where
+            really_fails |= where if there else EMPTY
         if is_true is None and (guards or is_tainted(atom)):
             undecided |= where if is_tainted(atom) else where & guards
     yes, no = state.fork(holds), state.fork(fails)
+    yes.ghost |= holds - really_holds
+    no.ghost |= fails - really_fails
     run.undecided(yes, no, undecided)
     path = _narrowable(run, node)
     if path is not None:

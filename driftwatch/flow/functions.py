@@ -23,7 +23,7 @@ from driftwatch.flow.replaced import carried, enter_patches
 from driftwatch.flow.run import MAX_DEPTH, Frame, Run
 from driftwatch.flow.shared import keep_content
 from driftwatch.flow.skips import mark_skipped
-from driftwatch.flow.state import Arguments, Entry, ListContent, PartialContent, State, chosen, join_states
+from driftwatch.flow.state import Arguments, Entry, ListContent, PartialContent, State, chosen, ghosts, join_states
 from driftwatch.flow.summaries import ask_for, by_summary, is_special, of_instance
 from driftwatch.flow.survey import CONSTRUCTORS
 from driftwatch.flow.syntax import dotted_name
@@ -361,6 +361,7 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         # What would be returned where the program has ended counts only where nothing else is.
         really = there.reach - (there.ghost & live)
         given = join(returned.within(really), unknown(really - returned.defined()))
+        given = join(given, ghosts(returned, there.reach - really))
         # Which of the values is returned a test may have decided that could not be followed.
         decided = (there.conditional - given_conditions) & value.defined()
         value = chosen(value, given, decided) if decided else join(value, given)

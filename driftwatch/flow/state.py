@@ -9,11 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.path_conditions import NO_CONDITIONS, Conditions, assume, meet, spanned
 from driftwatch.flow.uses import Location, Step
-from driftwatch.flow.values import NOTHING, UNKNOWN, Atom, Const, Value, join, tainted_within, unknown, value_of
+from driftwatch.flow.values import (
+    NOTHING,
+    UNKNOWN,
+    Atom,
+    Const,
+    LibInstance,
+    Value,
+    join,
+    tainted_within,
+    unknown,
+    value_of,
+)
 from driftwatch.releases import EMPTY, ReleaseSet
 
 if TYPE_CHECKING:
@@ -265,9 +277,11 @@ def join_states(first: State | None, second: State | None) -> State | None:
     if faults is not second.faults:
         faults = _join_faults(first, second)
     ghost = EMPTY
+    dropped: tuple[tuple[State, ReleaseSet], ...] = ()
     if first.ghost or second.ghost:
         # Where the program really comes one way, what it would be on the other counts for nothing.
         ghost = reach - first.live - second.live
+        dropped = ((first, first.ghost & second.live), (second, second.ghost & first.live))
         first, second = _without_ghost(first, second), _without_ghost(second, first)
     # Most of what two ways hold is the very same, which dicts find out faster than a loop does.
     conditions, decided = meet(first.conditions, first.reach, second.conditions, second.reach)
@@ -279,6 +293,8 @@ def join_states(first: State | None, second: State | None) -> State | None:
             if mine is content:
                 continue
             heap[number] = content if mine is None else join_content(mine, first.reach, content, second.reach, decided)
+    for side, where in dropped:
+        _keep_ghosts(variables, heap, side, where)
     joined = State(reach, variables, heap)
     joined.conditions, joined.ghost, joined.faults = conditions, ghost, faults
     return joined
@@ -293,6 +309,41 @@ def _join_faults(first: State, second: State) -> Swallowed:
 
 def _without_ghost(state: State, other: State) -> State:
     return State(state.reach - (state.ghost & other.live), state.vars, state.heap, on_the_way_of=state)
+
+
+def ghosts(value: Value, where: ReleaseSet) -> Value:
+    """What a value would be of the library in releases in which nothing has come of it."""
+    return value_of(
+        (there & where, replace(atom, ghost=True))
+        for there, atom in value.alternatives
+        if isinstance(atom, LibInstance) and there.mask & where.mask
+    )
+
+
+def _keep_ghosts(variables: dict[str, Value], heap: dict[int, Content], side: State, where: ReleaseSet) -> None:
+    """Where the program has ended on one side, what that would have given is on the other what is not there."""
+    if not where:
+        return
+    for name, value in side.vars.items():
+        # A variable that is not bound on the other side is not bound.
+        kept = ghosts(value, where & variables[name].defined()) if name in variables else NOTHING
+        if kept.alternatives:
+            variables[name] = join(variables[name], kept)
+    for number, content in side.heap.items():
+        after = heap.get(number)
+        if isinstance(content, DictContent) and isinstance(after, DictContent):
+            entries = {k: _with_ghosts(e, content.entries.get(k), where) for k, e in after.entries.items()}
+            heap[number] = replace(after, entries=entries)
+        elif isinstance(content, ListContent) and isinstance(after, ListContent):
+            kept_elements = zip_longest(after.elements, content.elements[: len(after.elements)])
+            heap[number] = replace(after, elements=tuple(_with_ghosts(e, old, where) for e, old in kept_elements))
+
+
+def _with_ghosts(entry: Entry, old: Entry | None, where: ReleaseSet) -> Entry:
+    kept = ghosts(old.value, where & old.releases) if old is not None else NOTHING
+    if not kept.alternatives:
+        return entry
+    return replace(entry, releases=entry.releases | kept.defined(), value=join(entry.value, kept))
 
 
 def _join_variables(first: State, second: State, decided: ReleaseSet) -> dict[str, Value]:

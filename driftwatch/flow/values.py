@@ -101,11 +101,18 @@ class LibInstance(Atom):
     """An instance of a library class; `exact` when it is of this class and not of one that descends from it.
 
     `made_of` are the import paths of the foreign objects that its constructor was given, or that it was given nothing.
+    `ghost`: it is not there, since what would have given it fails; what would come next if it did not is told as well.
     """
 
     cls: Ref
     exact: bool = False
     made_of: tuple[str, ...] = ()
+    ghost: bool = False
+
+
+def is_ghost(atom: Atom) -> bool:
+    """Whether an atom is what something would have given that fails."""
+    return isinstance(atom, LibInstance) and atom.ghost
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,14 +37,14 @@ OUTCOMES = (
         """,
     ),
     marked(
-        "what_a_finally_leaves_as_it_is",
+        "what_would_fail_next_is_told_behind_a_finally_too",
         """
         import lib.comm as comm
 
 
         def _make(g):
             try:
-                ws = comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@7
+                ws = comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@7; DW101 group 0.1.0 raises
             except Exception:
                 return None
             finally:
@@ -55,7 +55,14 @@ OUTCOMES = (
         def run(g):
             ws = _make(g)
             if ws is not None:
-                ws.close()  #! DW203 close 0.2.0 raises
+                ws.close()  #! DW203 close 0.1.0 to 0.2.0 raises
+
+
+        def run_what_stops(g):
+            ws = _make(g)
+            if ws is None:
+                raise RuntimeError("no workspace")
+            ws.fits(1, 2)
         """,
         runs=False,
     ),
