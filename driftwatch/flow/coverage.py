@@ -2,7 +2,8 @@
 
 Enters, while an entry point is analysed: each place that touches the library, with the releases in which it is reached
 and the tests that lead there. Leaves: for each test, the releases in which the code goes another way and does without
-the library. Where the other way uses the library as well, an older function, say, nothing is lost and nothing is said.
+the library. Where the other way uses the library as well, an older function, say, or the same one without
+a keyword, nothing is lost and nothing is said.
 """
 
 from __future__ import annotations
@@ -80,11 +81,17 @@ def switched_off(distribution: str, releases: ReleaseSet, of_file: Sequence[Cove
         # What is defined or made in some releases only has its other half in another entry point of the file.
         company = [coverage] if everywhere <= coverage.entered else of_file
         reached = {place.reached for each in company for place in each.places.values()}
+        of_symbol: dict[Ref, list[Place]] = {}
+        for place in coverage.places.values():
+            of_symbol.setdefault(place.symbol, []).append(place)
         for place in coverage.places.values():
             off = everywhere - place.reached
             for other in reached if off else ():
                 if other.isdisjoint(place.reached):
                     off -= other
+            for again in of_symbol[place.symbol] if off else ():
+                # The same is used elsewhere, if without a keyword.
+                off -= again.reached
             for guard in reversed((*coverage.outside(), *place.path)) if off else ():
                 here = guard.refused & off
                 if here:

@@ -134,6 +134,21 @@ PROGRAMS = {
                 options["bias"] = 1
             return comm.fuse(x, 1, **options)
         """,
+    "the same function without a keyword, which it may be called without anywhere": """
+        import inspect
+
+        class Fuser:
+            def __init__(self):
+                self.with_bias = False
+
+            def configure(self):
+                self.with_bias = "bias" in inspect.signature(comm.fuse).parameters
+
+            def run(self, x):
+                if self.with_bias:
+                    return comm.fuse(x, 1, bias=1)
+                return comm.fuse(x, 1)
+        """,
     "a member that is looked for": """
         def run(x):
             pattern = comm.Pattern.C if hasattr(comm.Pattern, "C") else comm.Pattern.A
