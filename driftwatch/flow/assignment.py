@@ -25,7 +25,7 @@ from driftwatch.flow.run import (
 )
 from driftwatch.flow.sets import OPERATIONS, combined, is_set
 from driftwatch.flow.syntax import dotted_name
-from driftwatch.flow.values import Class, DictRef, Instance, LibModule, ListRef, Unknown, Value
+from driftwatch.flow.values import Class, DictRef, Function, Instance, Lazy, LibModule, ListRef, Unknown, Value
 
 
 def execute_assign(run: Run, node: cst.Assign) -> None:
@@ -130,10 +130,14 @@ def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared
             use_patch(run, atom, name, where, target)
             put_in_place(run, atom, name, value.within(where))
             assign_outside(run, name, value.within(where))
-            if isinstance(atom, Unknown):
+            if isinstance(atom, Lazy):
+                lose(run, value.within(where), target, "kept in an attribute of an object that is not looked at")
+            elif isinstance(atom, Unknown):
                 run.asks(atom.parameter)
                 run.frame.fills = True
                 lose(run, value.within(where), target, "kept in an attribute of an object that is not known")
+            elif isinstance(atom, Function):
+                lose(run, value.within(where), target, "kept in an attribute of a function")
     path = dotted_name(target)
     told_apart = content_of(run, owner.single()) is not None
     if path is not None and not declared and not told_apart and not owner.where(lambda a: isinstance(a, LibModule)):

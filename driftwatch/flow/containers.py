@@ -14,12 +14,13 @@ from driftwatch.flow.enums import by_name
 from driftwatch.flow.escape import lose
 from driftwatch.flow.handed import fills
 from driftwatch.flow.library import lookup, module_member
+from driftwatch.flow.lineage import lineage
 from driftwatch.flow.records import field_at
 from driftwatch.flow.results import looked_into
 from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.sequences import any_element, edited, element_at, part_between, taking
 from driftwatch.flow.shared import loosened
-from driftwatch.flow.state import DictContent, Entry, ListContent, put, take
+from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, put, take
 from driftwatch.flow.values import (
     FALSE,
     TAINTED,
@@ -31,6 +32,7 @@ from driftwatch.flow.values import (
     Const,
     DictRef,
     External,
+    Function,
     Instance,
     LibModule,
     LibObject,
@@ -232,8 +234,22 @@ def subscript_of(run: Run, node: cst.Subscript, owner: Value) -> Value:
         for there, key in as_alternatives(index, where):
             if isinstance(atom, LibTuple) and isinstance(key, Const) and type(key.value) is int:
                 there = looked_into(run, atom, key.value, there, node)
-            found.extend(item_of(run, atom, key, there))
+            own = _own_subscript(run, atom, there)
+            if own is not None:
+                given = ListContent((Entry(there, there, Value(((there, key),))),))
+                found.extend(run.call(own, Arguments(given), node).within(there).alternatives)
+            else:
+                found.extend(item_of(run, atom, key, there))
     return unknown_tainted(value_of(found), guards)
+
+
+def _own_subscript(run: Run, owner: Atom, where: ReleaseSet) -> Value | None:
+    """The method of a class of the code base that a subscript of its instance calls."""
+    if isinstance(owner, Instance):
+        for each in lineage(owner.code)[0]:
+            if "__getitem__" in each.methods:
+                return Value(((where, Function(each.methods["__getitem__"], owner)),))
+    return None
 
 
 def _annotation_like(run: Run, owner: Value) -> Value:

@@ -189,6 +189,7 @@ def _dict(run: Run, node: cst.Dict) -> Value:
             fresh = {**content.entries, atom.value: Entry(reach, reach, value, (run.step(element, note),))}
             content = replace(content, entries=fresh)
         else:
+            lose(run, key, element, "a key of a dict")
             content = content.opened(reach, value)
     return run.new_dict(node, content)
 

@@ -18,6 +18,7 @@ from driftwatch.flow.values import (
     External,
     LibModule,
     Opaque,
+    ProjectModule,
     Unknown,
     Value,
     join,
@@ -57,6 +58,24 @@ def _import_module(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             run.may_raise("ImportError")
             found = join(found, unknown(here))
     return found
+
+
+def _dunder_import(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``__import__("a.b")`` gives ``a``, unless names are asked for that are in ``a.b``."""
+    imported = _import_module(run, arguments, node)
+    if argument(arguments, 3, "fromlist") is not None or argument(arguments, 4, "level") is not None:
+        return imported
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(imported, run.state.reach):
+        if isinstance(atom, LibModule):
+            atom = LibModule(atom.module.partition(".")[0])
+        elif isinstance(atom, External):
+            atom = External(atom.dotted.partition(".")[0])
+        elif isinstance(atom, ProjectModule) and "." in atom.code.name:
+            top = run.world.modules.find(atom.code.name.partition(".")[0], run.frame.module)
+            atom = run.world.modules.atom(top) if top is not None else UNKNOWN
+        found.append((where, atom))
+    return value_of(found)
 
 
 def _find_spec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -132,7 +151,7 @@ def _importorskip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 
 
 IMPORT_CALLS: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
-    "builtins.__import__": _import_module,
+    "builtins.__import__": _dunder_import,
     "importlib.import_module": _import_module,
     "importlib.util.find_spec": _find_spec,
     "importlib.find_loader": _find_spec,

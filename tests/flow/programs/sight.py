@@ -126,6 +126,39 @@ SIGHT = (
         runs=False,
     ),
     marked(
+        "kept_in_an_attribute_of_a_function",
+        """
+        import lib.comm as comm
+
+
+        def holder():
+            return holder.fuse
+
+
+        holder.fuse = comm.fuse  #? `lib.comm.fuse` is kept in an attribute of an object that is not looked at
+
+
+        def run(x):
+            def inner():
+                return comm.create(x, 0)
+
+            inner.fuse = comm.fuse  #? `lib.comm.fuse` is kept in an attribute of a function
+            return inner()
+        """,
+    ),
+    marked(
+        "a_key_of_a_dict",
+        """
+        import lib.comm as comm
+
+
+        def run(x):
+            for action in {comm.fuse: 1}:  #? `lib.comm.fuse` is a key of a dict
+                action(x, 1, early=True)
+        """,
+        runs=False,
+    ),
+    marked(
         "taken_apart_by_a_pattern",
         """
         import lib.comm as comm

@@ -109,6 +109,10 @@ DYNAMIC = (
         """
         def run_dunder(x):
             return __import__("lib.comm").comm.fuse(x, 1, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
+
+
+        def run_from(x):
+            return __import__("lib.comm", fromlist=["fuse"]).fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises
         """,
     ),
     marked(

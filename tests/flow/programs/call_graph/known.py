@@ -15,7 +15,6 @@ KNOWN: Mapping[str, str] = {
     "builtins_filter": ("said to be unknown where the list is passed to `filter`"),
     "builtins_next_and_iter": ("said to be unknown at `iter`"),
     "classes_imported_attribute": ("a class held by an attribute of another class is dropped"),
-    "classes_subscripted_instance": ("`__getitem__` of a class of the code base is not called by a subscript"),
     "decorators_returns_another_function": (
         "a decorator that returns a library function leaves the decorated one in place"
     ),
@@ -23,20 +22,19 @@ KNOWN: Mapping[str, str] = {
         "said where the function gets out of sight: a dict on an instance, filled by a decorator, is not looked into"
     ),
     "decorators_on_a_class": ("said where the function gets out of sight: a decorator that adds to its class"),
-    "dicts_walked_by_key": ("the keys of a dict are taken for constants"),
+    "dicts_walked_by_key": ("said where the dict is made: only texts are followed as keys"),
     "dicts_key_from_elsewhere": (
         "a constant of another file is no key: every value of the dict is held against the call, a false alarm"
     ),
     "dynamic_exec": ("said where the module is given to `exec`"),
     "dynamic_globals": ("`globals()` is not followed, and not said for what is read from it"),
-    "dynamic_dunder_import": ("`__import__` of a dotted name gives the top package"),
     "dynamic_class_by_type": ("a class made by `type` is not known"),
     "exceptions_carry_a_function": ("what an exception of the code base carries is lost at the handler"),
     "exceptions_args": ("`args` of an exception is not followed"),
     "exceptions_through_frames": ("what an exception of the code base carries is lost at the handler"),
     "external_wraps": ("said to be unknown at the line"),
     "external_context_manager": ("said where the function gets out of sight: `nullcontext` is not known"),
-    "functions_attributes": ("attributes of functions are not kept, and that is not said"),
+    "functions_attributes": ("said where it is set: attributes of functions are not kept"),
     "generators_yield": ("said at the `yield`: what a generator gives is not followed to the loop"),
     "generators_yield_from": ("said at the `yield`: what a generator gives is not followed to the loop"),
     "generators_iterable_class": ("`__next__` of a class of the code base is not called by a loop"),
