@@ -7,6 +7,7 @@
 #   DRIFTWATCH_PATH       what to scan, one path to a line; default: the working folder
 #   DRIFTWATCH_AGAINST    the releases that have to work, one specifier to a line; default: what the project declares
 #   DRIFTWATCH_DIFF_BASE  tell only what is new against this revision; default: tell everything
+#   DRIFTWATCH_EVENT_BASE the base as the pull request's event names it; what is asked for, unless somebody chose another
 #   DRIFTWATCH_FAIL_ON    error, warning or never; default: as configured
 #   RUNNER_TEMP           where the environment and the files go; default: a new folder
 #   GITHUB_STEP_SUMMARY   the Markdown report is added to this file, if it is set
@@ -48,12 +49,26 @@ if [ -n "${DRIFTWATCH_FAIL_ON:-}" ]; then
 fi
 base=${DRIFTWATCH_DIFF_BASE:-}
 if [ -n "$base" ]; then
-    # A checkout of one commit does not have the base; it is one commit more. Where it may not be fetched, the commit
-    # that GitHub checks out for a pull request is a merge whose first parent is the base.
-    if ! git rev-parse --verify --quiet --end-of-options "$base^{commit}" >/dev/null &&
-        ! git fetch --quiet --no-tags --depth=1 origin -- "$base"; then
-        if [[ ${GITHUB_REF:-} == refs/pull/*/merge ]] && git rev-parse --verify --quiet 'HEAD^2^{commit}' >/dev/null; then
-            base=HEAD^1
+    # What GitHub checks out for a pull request is a merge into its branch as that is now. The base that the event names
+    # may be older, and what has come to the branch since then is not the change's doing: the merge's first parent is the
+    # base. It is read from the commit, since a checkout of one commit knows no parents.
+    merge=
+    if [[ ${GITHUB_REF:-} == refs/pull/*/merge ]]; then
+        parents=$(git cat-file commit HEAD | sed -n -e '/^$/q' -e 's/^parent //p')
+        if [ "$(wc -l <<<"$parents")" -eq 2 ]; then merge=${parents%%$'\n'*}; fi
+    fi
+    if [ -n "$merge" ] && [ "$base" = "${DRIFTWATCH_EVENT_BASE:-}" ]; then base=$merge; fi
+    has() { git rev-parse --verify --quiet --end-of-options "$1^{commit}" >/dev/null; }
+    # A checkout of one commit does not have the base; it is one commit more. Of a branch only the remote's is there.
+    depth=()
+    if [ "$(git rev-parse --is-shallow-repository)" = true ]; then depth=(--depth=1); fi
+    if ! has "$base"; then
+        if has "origin/$base"; then
+            base=origin/$base
+        elif git fetch --quiet --no-tags ${depth[@]+"${depth[@]}"} origin -- "${base#origin/}"; then
+            base=$(git rev-parse FETCH_HEAD)
+        elif [ -n "$merge" ] && has "$merge"; then
+            base=$merge
         else
             echo "::error::the base of this change cannot be fetched; give actions/checkout 'fetch-depth: 0'"
         fi

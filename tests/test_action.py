@@ -168,6 +168,45 @@ def test_a_base_that_may_not_be_fetched_is_the_first_parent_of_the_merge(
     assert script("action.sh", cwd=tmp_path / "shallow", environment=own).status == 2
 
 
+def test_what_has_come_to_the_branch_since_is_not_the_changes_doing(
+    clone: Path, runner: dict[str, str], tmp_path: Path
+) -> None:
+    """The event names the branch as it was when the pull request was opened."""
+    base = git(clone, "rev-parse", "HEAD").strip()
+    git(clone, "switch", "--quiet", "--create", "change")
+    (clone / "studio.py").write_text((clone / "studio.py").read_text() + MORE)
+    commit(clone)
+    git(clone, "switch", "--quiet", "main")
+    (clone / "other.py").write_text("import kiln\n\nkiln.raku(1)\n")
+    commit(clone)
+    git(clone, "merge", "--quiet", "--no-ff", "--message", "merge", "change")
+    git(clone, "config", "uploadpack.allowAnySHA1InWant", "true")
+    own = {**runner, "DRIFTWATCH_DIFF_BASE": base, "GITHUB_REF": "refs/pull/7/merge"}
+    for depth in (1, 9):
+        checkout = f"checkout-{depth}"
+        git(tmp_path, "clone", "--quiet", f"--depth={depth}", f"file://{clone}", checkout)
+        told = script("action.sh", cwd=tmp_path / checkout, environment={**own, "DRIFTWATCH_EVENT_BASE": base})
+        assert [line[:29] for line in told.out.splitlines() if line.startswith("::error")] == [
+            "::error file=studio.py,line=1"
+        ], told
+        # Somebody who asks for another base is given that.
+        chosen = script("action.sh", cwd=tmp_path / checkout, environment={**own, "DRIFTWATCH_EVENT_BASE": "0" * 40})
+        assert chosen.out.count("::error") == 2
+
+
+@pytest.mark.parametrize("base", ["main", "origin/main"])
+@pytest.mark.parametrize("depth", ["--depth=1", "--no-single-branch"])
+def test_a_base_may_be_a_branch(clone: Path, runner: dict[str, str], tmp_path: Path, base: str, depth: str) -> None:
+    git(clone, "switch", "--quiet", "--create", "change")
+    (clone / "studio.py").write_text((clone / "studio.py").read_text() + MORE)
+    commit(clone)
+    git(tmp_path, "clone", "--quiet", depth, "--branch=change", f"file://{clone}", "checkout")
+    result = script("action.sh", cwd=tmp_path / "checkout", environment={**runner, "DRIFTWATCH_DIFF_BASE": base})
+    assert [line.partition("::")[2][:29] for line in result.out.splitlines() if line.startswith("::error")] == [
+        "error file=studio.py,line=18,"
+    ], result
+
+
 def test_a_base_that_cannot_be_had_is_an_error(clone: Path, runner: dict[str, str]) -> None:
     result = script("action.sh", cwd=clone, environment={**runner, "DRIFTWATCH_DIFF_BASE": "0" * 40})
     assert result.status == 2
@@ -218,7 +257,13 @@ def test_the_action_installs_itself(clone: Path, tmp_path: Path) -> None:
 
 def test_the_action_passes_every_input_to_the_script() -> None:
     """What the script reads is what the action and the workflow give it, each from the input of that name."""
-    read = {"DRIFTWATCH_PATH", "DRIFTWATCH_AGAINST", "DRIFTWATCH_DIFF_BASE", "DRIFTWATCH_FAIL_ON"}
+    read = {
+        "DRIFTWATCH_PATH",
+        "DRIFTWATCH_AGAINST",
+        "DRIFTWATCH_DIFF_BASE",
+        "DRIFTWATCH_EVENT_BASE",
+        "DRIFTWATCH_FAIL_ON",
+    }
     text = (SCRIPTS / "action.sh").read_text()
     assert all(f"${{{name}:-" in text for name in read)
     for place in (ROOT / "action.yml", ROOT / ".github" / "workflows" / "driftwatch.yml"):
