@@ -187,12 +187,17 @@ def _asked(distribution: str, timeline: Timeline, against: Sequence[str]) -> Rel
     """What the specifiers for this distribution select together; None when there is none for it."""
     result: ReleaseSet | None = None
     for text in against:
-        name, specifier = _split(text)
+        name, specifier = _split(series(text))
         if name is not None and canonicalize_name(name) != canonicalize_name(distribution):
             continue
         selected = _asked_one(distribution, timeline, text, specifier)
         result = selected if result is None else result | selected
     return result
+
+
+def series(specifier: str) -> str:
+    """A specifier in which ``0.6.x`` is written as packaging has it."""
+    return re.sub(r"(?<![\w.])(==|!=)?\s*(\d+(?:\.\d+)*)\.[xX](?!\w)", lambda m: f"{m[1] or '=='}{m[2]}.*", specifier)
 
 
 def _asked_one(distribution: str, timeline: Timeline, text: str, specifier: str) -> ReleaseSet:

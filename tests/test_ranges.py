@@ -34,6 +34,8 @@ def versions(found: CheckedRange) -> str:
 @pytest.mark.parametrize(
     ("against", "expected"),
     [
+        (("0.6.x",), "0.6.0 to 0.6.10.post1"),
+        ((">=0.6,!=0.6.x",), "0.7.2 to 0.7.4"),
         ((">=0.6",), "0.6.0 to 0.7.4"),
         ((">=0.6,<0.7",), "0.6.0 to 0.6.10.post1"),
         (("flash-kiln>=0.6.0",), "0.6.0 to 0.7.4"),

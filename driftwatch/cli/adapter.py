@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from driftwatch.cli.options import FILE, config_option, configuration, history_of, one_target, target_option
 from driftwatch.cli.output import emit, say
+
+if TYPE_CHECKING:
+    from driftwatch.releases import Timeline
 
 
 @click.group("adapter")
@@ -39,7 +43,8 @@ def write_command(
 
     target = one_target(configuration(config_file), target_name)
     names = [name.strip() for name in (functions or "").split(",") if name.strip()]
-    made = make_adapter(history_of(target), target, against=_specifier(against, ALL), functions=names)
+    history = history_of(target)
+    made = make_adapter(history, target, against=_specifier(history.timeline, against, ALL), functions=names)
     emit(made.text, output, is_source=True)
     if output is not None:
         say(f"{output}: {len(made.functions)} functions of {made.library}")
@@ -63,9 +68,16 @@ def check_command(file: Path, target_name: str | None, config_file: Path | None)
     return 1
 
 
-def _specifier(against: str | None, everything: str) -> str:
-    """The specifier, also when it is written with the distribution's name before it, as scan takes it."""
-    if against is None:
+def _specifier(timeline: Timeline, against: str | None, everything: str) -> str:
+    """The specifier, whichever way of those that scan takes it is written in."""
+    from driftwatch.ranges import series
+
+    if against is None or against.strip() == "all":
         return everything
-    start = next((i for i, character in enumerate(against) if character in "<>=!~"), None)
-    return against if start is None else against[start:]
+    written = series(against.strip())
+    if written in ("newest", "latest"):
+        return f"=={timeline.versions[-1]}"
+    start = next((i for i, character in enumerate(written) if character in "<>=!~"), None)
+    if start is None:
+        return f"=={written}" if written[:1].isdigit() else written
+    return written[start:]

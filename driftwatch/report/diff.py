@@ -146,8 +146,8 @@ def _by_module(changes: Iterable[Change]) -> dict[str, list[Change]]:
 
 def _module(comparison: Comparison, module: str, changes: Sequence[Change]) -> Iterator[Line | Hanging]:
     for kind, what in ((ChangeKind.SYMBOL_REMOVED, "removed from"), (ChangeKind.SYMBOL_ADDED, "new in")):
-        for noun in ("name", "submodule"):
-            here = [c for c in changes if c.kind is kind and bool(c.ref.qualname) == (noun == "name")]
+        for noun in ("name", "member", "submodule"):
+            here = [c for c in changes if c.kind is kind and _noun(c.ref) == noun]
             if here:
                 yield Hanging((), (Span(f"  {count(len(here), noun)} {what} {safe(module)}", "code"),))
                 yield from _names(here, kind)
@@ -182,6 +182,10 @@ def _symbol(comparison: Comparison, ref: Ref, changes: Sequence[Change]) -> Iter
         lead = (Span(f"    {safe(_name(ref))}  "),) if single else (Span("      "),)
         remark = (Span(f"   {said.remark}", "dim"),) if said.remark not in ("", "breaking") else ()
         yield Hanging(lead, (*said.spans(), *remark))
+
+
+def _noun(ref: Ref) -> str:
+    return "submodule" if not ref.qualname else "member" if "." in ref.qualname else "name"
 
 
 def _name(ref: Ref) -> str:

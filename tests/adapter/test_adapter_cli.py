@@ -42,7 +42,7 @@ def test_a_part(tmp_path: Path) -> None:
     "arguments",
     [
         ("check", "none.py"),
-        ("write", "--against", "newest"),
+        ("write", "--against", "nothing"),
         ("write", "--functions", "nothing"),
         ("write", "--colour"),
         ("write", "-o", "."),
@@ -109,3 +109,22 @@ def test_the_self_test_on_a_group_that_serves_no_cpu(
     assert outcome["problems"] == ([problem] if problem else [])
     wanted = ["fused" if case["tokens"] else "empty" for case in outcome["cases"]]
     assert [case["path"] for case in outcome["cases"]] == wanted
+
+
+@pytest.mark.parametrize(
+    ("against", "same"),
+    [("0.7.4", "==0.7.4"), ("0.6.x", "==0.6.*"), ("flashinfer-python>=0.7", ">=0.7"), ("all", ">=0.1")],
+)
+def test_the_releases_are_written_as_for_a_scan(against: str, same: str, tmp_path: Path) -> None:
+    made = []
+    for number, text in enumerate((against, same)):
+        file = tmp_path / f"{number}.py"
+        done = driftwatch("write", "-o", file.name, "--against", text, "--functions", "allreduce_fusion", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        made.append([line for line in file.read_text().splitlines() if "releases" in line.lower()])
+    assert made[0] == made[1]
+
+
+def test_the_newest_release_is_one(tmp_path: Path) -> None:
+    done = driftwatch("write", "-o", "a.py", "--against", "newest", cwd=tmp_path)
+    assert (done.returncode, " to " in done.stderr) == (0, False), done.stderr
