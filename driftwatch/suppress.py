@@ -3,8 +3,9 @@
 Enters: findings, and the texts of the files they are in. Leaves: the findings that stand, those that do not and why,
 and every decision that no longer decides anything, so that none outlives its reason unseen.
 
-A comment is ``# driftwatch: ignore``, with codes in brackets (``ignore[DW101, DW2]``), with ``until=0.8`` for as long
-as only releases before that one are checked, and with a reason in any words. It speaks for the statement it stands in.
+A comment is ``# driftwatch: ignore``, with codes or names of rules in brackets (``ignore[DW101, missing-name]``), with
+``until=0.8`` for as long as only releases before that one are checked, and with a reason in any words. It speaks for
+the statement it stands in, and on a line of its own for the one after it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from packaging.version import Version
@@ -96,41 +98,50 @@ def matches(code: str, selectors: Iterable[str]) -> bool:
 # -- comments ------------------------------------------------------------------------------------------------------
 
 
-def ignores(path: str, text: str) -> tuple[Ignore, ...]:
-    """The ignore comments of a file, in order. Text that merely looks like one, inside a string, is none."""
+def ignores(path: str, text: str, names: Mapping[str, str] = MappingProxyType({})) -> tuple[Ignore, ...]:
+    """The ignore comments of a file, in order. Text that merely looks like one, inside a string, is none.
+
+    `names` gives the codes of rules by their names.
+    """
     if "driftwatch" not in text:
         return ()
     found: list[Ignore] = []
     pending: list[tuple[int, re.Match[str]]] = []
     first: int | None = None
-    last = 0
+    last = remarked = 0
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:
                 directive = _DIRECTIVE.search(token.string)
                 if directive:
                     pending.append((token.start[0], directive))
-            elif token.type == tokenize.NEWLINE or (token.type == tokenize.NL and first is None):
+                remarked = token.start[0]
+            elif token.type == tokenize.NEWLINE:
                 start = token.start[0] if first is None else first
-                found += [_ignore(path, line, start, token.end[0], directive) for line, directive in pending]
+                found += [_ignore(path, line, (start, token.end[0]), directive, names) for line, directive in pending]
                 pending, first = [], None
+            elif token.type == tokenize.NL and first is None and token.start[0] != remarked:
+                # One on lines of its own speaks for the statement after it, and not across an empty line.
+                found += [_ignore(path, line, (line, line), directive, names) for line, directive in pending]
+                pending = []
             elif token.type not in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER):
                 first = token.start[0] if first is None else first
             last = token.end[0]
     except (tokenize.TokenError, SyntaxError, IndentationError):
         pass  # what was read before the place that Python cannot read still counts
-    found += [_ignore(path, line, first or line, max(last, line), directive) for line, directive in pending]
+    found += [_ignore(path, line, (first or line, max(last, line)), directive, names) for line, directive in pending]
     return tuple(found)
 
 
-def _ignore(path: str, line: int, first: int, last: int, directive: re.Match[str]) -> Ignore:
+def _ignore(path: str, line: int, lines: tuple[int, int], directive: re.Match[str], names: Mapping[str, str]) -> Ignore:
     bracket, rest = directive[2], directive[3]
     until = _UNTIL.search(rest)
     reason = _UNTIL.sub("", rest).strip(" -:,")
     codes: tuple[str, ...] = ()
     fault = None
     if bracket is not None:
-        codes = tuple(part.strip().upper() for part in bracket.strip("[]").split(",") if part.strip())
+        parts = [part.strip() for part in bracket.strip("[]").split(",") if part.strip()]
+        codes = tuple(names.get(part.lower(), part.upper()) for part in parts)
         if not bracket.endswith("]"):
             fault = "its bracket is not closed"
         elif not codes:
@@ -144,7 +155,7 @@ def _ignore(path: str, line: int, first: int, last: int, directive: re.Match[str
             Version(until[1])
         except ValueError:
             fault = f"until={until[1]} is not a release"
-    return Ignore(path, line, first, last, codes, until[1] if until else None, reason, fault)
+    return Ignore(path, line, *lines, codes, until[1] if until else None, reason, fault)
 
 
 # -- all of it -------------------------------------------------------------------------------------------------------
@@ -154,7 +165,8 @@ def _ignore(path: str, line: int, first: int, last: int, directive: re.Match[str
 class Decisions:
     """Everything that may suppress. `patterns` are per-file ignores; `texts` gives the text of a file, if it can.
 
-    `timelines` and `checked` are by distribution; `codes` are all that exist, `applied` those that were looked for, or
+    `timelines` and `checked` are by distribution; `codes` are all that exist, `names` gives them by
+    the names of their rules, `applied` those that were looked for, or
     None for all. `placed` gives a finding's path as the patterns see it. `unseen` says of a path whether its file is
     there and was not looked at. What was not looked for, or where nobody looked, cannot be said to be gone.
     """
@@ -163,6 +175,7 @@ class Decisions:
     timelines: Mapping[str, Timeline]
     checked: Mapping[str, ReleaseSet]
     codes: Sequence[str]
+    names: Mapping[str, str] = field(default_factory=dict)
     patterns: Sequence[tuple[str, Sequence[str]]] = ()
     placed: Callable[[str], str] = str
     baseline: Sequence[BaselineEntry] = ()
@@ -177,7 +190,7 @@ def sift(findings: Sequence[Finding], paths: Iterable[str], decisions: Decisions
     for path in sorted({*paths, *(finding.location.path for finding in findings)}):
         text = decisions.texts(path)
         if text is not None:
-            comments[path] = ignores(path, text)
+            comments[path] = ignores(path, text, decisions.names)
     known = {entry.fingerprint: entry for entry in decisions.baseline}
     used: set[object] = set()
     expired: set[Ignore] = set()

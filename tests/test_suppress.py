@@ -125,10 +125,32 @@ def test_a_text_that_looks_like_a_comment_is_none() -> None:
     assert ignores("app.py", 'f(x="# driftwatch: ignore")\n"""\n# driftwatch: ignore\n"""\n') == ()
 
 
-def test_a_comment_of_its_own_line_hides_nothing_and_is_told() -> None:
-    result = sifted("# driftwatch: ignore\nf(x=1)\n", finding(2))
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("# driftwatch: ignore\nf(\n    x)\n", 3),
+        ("# driftwatch: ignore[DW101]\n# and this is why\nf()\n", 3),
+        ("if x:\n    g()\n    # driftwatch: ignore\n    f()\n", 4),
+    ],
+)
+def test_a_comment_on_a_line_of_its_own_speaks_for_the_statement_after_it(source: str, line: int) -> None:
+    assert sifted(source, finding(line)).standing == ()
+    assert told(sifted(source, finding(line))) == []
+    assert len(sifted(source + "f()\n", finding(source.count("\n") + 1)).standing) == 1
+
+
+def test_a_comment_on_a_line_of_its_own_does_not_reach_over_an_empty_one() -> None:
+    result = sifted("# driftwatch: ignore\n\nf()\n", finding(3))
     assert len(result.standing) == 1
-    assert told(result) == [(1, "this ignore is not needed: nothing here is reported as anything")]
+    assert [line for line, _ in told(result)] == [1]
+
+
+def test_the_name_of_a_rule_is_as_good_as_its_code() -> None:
+    names = {"unknown-keyword": "DW101", "missing-name": "DW201"}
+    source = "f()  # driftwatch: ignore[Unknown-Keyword, missing-name]\n"
+    result = sifted(source, finding(1), finding(1, "DW201"), finding(1, "DW102"), names=names)
+    assert [f.code for f in result.standing] == ["DW102"]
+    assert told(result) == []
 
 
 def test_a_similar_word_is_no_ignore() -> None:
