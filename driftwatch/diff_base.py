@@ -24,8 +24,9 @@ from pathlib import Path
 from driftwatch.config import Config, discover, load
 from driftwatch.dockerfile import is_dockerfile
 from driftwatch.errors import ConfigError, InputError, UsageError
-from driftwatch.findings import Finding, Severity
-from driftwatch.scan import ScanRequest, ScanResult, Sources, scan
+from driftwatch.findings import Before, Finding, Severity
+from driftwatch.releases import union
+from driftwatch.scan import ScanRequest, ScanResult, Sources, TargetResult, scan
 from driftwatch.snapshot.git import GitCommit, git
 from driftwatch.suppress import Suppressed
 
@@ -63,14 +64,21 @@ def scan_new(request: ScanRequest, revision: str) -> ScanResult:
         then = scan(then_request) if then_request is not None else None
         old = _old(now, then, base) if then is not None else set()
     told_before = f"there before, at {base.commit[:12]}"
+    new = tuple(finding for finding in now.findings if finding not in old)
     return replace(
         now,
-        findings=tuple(finding for finding in now.findings if finding not in old),
+        targets=tuple(replace(target.by(new), before=_before(target, old)) for target in now.targets),
+        findings=new,
         suppressed=(
             *now.suppressed,
             *(Suppressed(finding, "base", told_before) for finding in now.findings if finding in old),
         ),
     )
+
+
+def _before(target: TargetResult, old: set[Finding]) -> Before:
+    errors = [f for f in old if f.severity is Severity.ERROR and f.distribution == target.distribution]
+    return Before(len(errors), union([f.releases for f in errors]))
 
 
 # -- the base as files -------------------------------------------------------------------------------------------------
@@ -114,7 +122,7 @@ def _parting(root: Path, revision: str) -> GitCommit:
     try:
         asked = GitCommit(root, revision)
     except InputError as error:
-        raise InputError(error.message, _how_to_have(revision)) from None
+        raise InputError(error.message, _how_to_have(root, revision)) from None
     try:
         found = git(root, "merge-base", asked.commit, "HEAD").decode().strip()
     except InputError:
@@ -123,11 +131,18 @@ def _parting(root: Path, revision: str) -> GitCommit:
     return asked if found in ("", asked.commit) else GitCommit(root, found)
 
 
-def _how_to_have(revision: str) -> str | None:
+def _how_to_have(root: Path, revision: str) -> str | None:
     """What brings a commit that is not here; a ref or a commit can be asked for by name, what is reckoned cannot."""
-    if re.fullmatch(r"\w[\w./-]*", revision):
-        return f"a shallow clone? fetch it first: git fetch origin {revision.removeprefix('origin/')}"
-    return "a shallow clone? fetch the rest first: git fetch --unshallow" if re.match(r"\w|@", revision) else None
+    shallow = git(root, "rev-parse", "--is-shallow-repository").strip() == b"true"
+    why = "this clone is shallow; " if shallow else ""
+    if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", revision):
+        return f"{why}fetch it first: git fetch origin {revision}"
+    name = revision.removeprefix("origin/")
+    if re.fullmatch(r"\w[\w./-]*", name) and b"origin" in git(root, "remote").split():
+        # A fetch by name alone would leave nothing of that name here.
+        fetch = f"git fetch origin +{name}:refs/remotes/origin/{name}"
+        return f"{why}fetch it first, then say --diff-base origin/{name}: {fetch}"
+    return f"{why}fetch the rest first: git fetch --unshallow" if shallow and re.match(r"\w|@", revision) else None
 
 
 def _write(commit: GitCommit, copy: Path) -> None:

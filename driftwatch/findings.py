@@ -96,6 +96,14 @@ class Apart:
     degraded: ReleaseSet
 
 
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a base revision has of errors too, in a report of what is new: how many, and the releases they break."""
+
+    errors: int
+    broken: ReleaseSet
+
+
 _WORST_FIRST: dict[Outcome | None, int] = {
     Outcome.SILENT: 0,
     Outcome.RAISES: 1,

@@ -21,13 +21,13 @@ from driftwatch.config import Config, discover
 from driftwatch.declared import Notice, Requirements
 from driftwatch.discovery import Root, find_roots
 from driftwatch.errors import ConfigError, DriftwatchError, UsageError
-from driftwatch.findings import Apart, Finding, Severity, Verdict, judge
+from driftwatch.findings import Apart, Before, Finding, Severity, Verdict, judge
 from driftwatch.flow.project import analyse
 from driftwatch.flow.source import SourceError, decode, without_warnings
 from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, SwitchedOff, Unresolved
 from driftwatch.passages import Passages
 from driftwatch.pins import installations
-from driftwatch.releases import ReleaseSet, Timeline, union
+from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.rules import RULES, apply, apply_to_installations, suggestion, told_once
 from driftwatch.rules.advisories import load
 from driftwatch.rules.rule import Context, Rule
@@ -80,7 +80,8 @@ class TargetResult:
     `compatible` are the checked releases in which no error stands, one that a baseline hides included; `degraded` those
     of them in which something is guarded off. `origin` says for a person why these releases are checked, and `notices`
     what must be known of that. `apart` is how it fares but for what no release mends, where nothing works because of
-    that. `uses` is in how many places the code touches the library, `sites` are those places.
+    that. `uses` is in how many places the code touches the library, `sites` are those places. `before` is what a base
+    revision has too, where only what is new is told.
     """
 
     distribution: str
@@ -94,11 +95,25 @@ class TargetResult:
     sites: tuple[Site, ...] = ()
     notices: tuple[Notice, ...] = ()
     apart: Apart | None = None
+    before: Before | None = None
     history: History | None = field(default=None, repr=False, compare=False)
 
     @property
     def broken(self) -> ReleaseSet:
         return self.checked - self.compatible
+
+    def by(self, findings: Sequence[Finding]) -> TargetResult:
+        """How the code fares by these findings, and no others."""
+        own = [finding for finding in findings if finding.distribution == self.distribution]
+        errors = [finding for finding in own if finding.severity is Severity.ERROR]
+        guarded = union([finding.releases for finding in own if finding.outcome is Outcome.GUARDED])
+        compatible = self.checked - union([finding.releases for finding in errors])
+        hopeless = [finding for finding in errors if finding.in_no_release]
+        apart = None
+        if hopeless and not compatible:
+            left = self.checked - union([finding.releases for finding in errors if not finding.in_no_release])
+            apart = Apart(len(hopeless), left, left & guarded)
+        return replace(self, compatible=compatible, degraded=compatible & guarded, apart=apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +248,7 @@ def scan(request: ScanRequest) -> ScanResult:
             timelines=timelines,
             checked=sets,
             codes=[rule.code for rule in RULES],
+            names={rule.name: rule.code for rule in RULES},
             patterns=patterns,
             placed=_placing(sources, config),
             baseline=baseline,
@@ -441,30 +457,20 @@ def _of_installations(
 def _fares(
     history: History, checked: ranges.CheckedRange, findings: Sequence[Finding], uses: int, sites: Sequence[Site]
 ) -> TargetResult:
-    own = [finding for finding in findings if finding.distribution == history.distribution]
-    errors = [finding for finding in own if finding.severity is Severity.ERROR]
-    broken = union([finding.releases for finding in errors])
-    guarded = union([finding.releases for finding in own if finding.outcome is Outcome.GUARDED])
-    compatible = checked.releases - broken
-    hopeless = [finding for finding in errors if finding.in_no_release]
-    apart = None
-    if hopeless and not compatible:
-        left = checked.releases - union([finding.releases for finding in errors if not finding.in_no_release])
-        apart = Apart(len(hopeless), left, left & guarded)
-    return TargetResult(
+    bare = TargetResult(
         distribution=history.distribution,
         module=history.module,
         timeline=history.timeline,
         checked=checked.releases,
         origin=checked.source,
-        compatible=compatible,
-        degraded=compatible & guarded,
+        compatible=checked.releases,
+        degraded=EMPTY,
         uses=uses,
         sites=tuple(sorted((site for site in sites if site.distribution == history.distribution), key=site_order)),
         notices=checked.notices,
-        apart=apart,
         history=history,
     )
+    return bare.by(findings)
 
 
 def _placed(verdict: Verdict, prefix: str) -> Verdict:

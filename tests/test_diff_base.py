@@ -69,8 +69,10 @@ def test_nothing_is_new(studio: Path) -> None:
     report = json.loads(result.out)
     assert report["findings"] == []
     kiln = next(target for target in report["targets"] if target["distribution"] == "kiln")
-    assert kiln["compatible"] == ["1.1"], "what was broken before is still broken"
+    assert kiln["compatible"] == kiln["releases"]["checked"] == ["1.0", "1.1", "2.0"]
+    assert kiln["before"] == {"errors": 2, "broken": ["1.0", "2.0"]}
     said = run("scan", "--diff-base", "main", cwd=studio).out
+    assert "  breaks with   none\n  before        breaks with" in said
     assert "0 errors in 1 file (1 analysed, 0 unresolved calls, 2 suppressed)" in said
 
 
@@ -235,14 +237,34 @@ def test_a_base_that_is_none(studio: Path, base: str, message: str) -> None:
     result = run("scan", f"--diff-base={base}", cwd=studio)
     assert result.status == 2
     assert message in result.err
-    assert ("hint: a shallow clone? fetch it first: git fetch origin nowhere" in result.err) is (base == "nowhere")
-    assert "origin --all" not in result.err
+    assert "hint" not in result.err, "there is nowhere to fetch it from"
 
 
-def test_a_reckoned_base_that_is_not_here_is_not_fetched_by_name(studio: Path) -> None:
+def test_a_reckoned_base_that_is_not_here_is_not_fetched_by_name(studio: Path, tmp_path: Path) -> None:
     result = run("scan", "--diff-base=HEAD~99", cwd=studio)
     assert (result.status, result.out) == (2, "")
-    assert result.err.endswith("hint: a shallow clone? fetch the rest first: git fetch --unshallow\n")
+    assert "hint" not in result.err, "all is here"
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{studio}", "shallow")
+    result = run("scan", "--diff-base=HEAD~1", cwd=tmp_path / "shallow")
+    assert result.err.endswith("hint: this clone is shallow; fetch the rest first: git fetch --unshallow\n")
+
+
+def test_a_hint_that_is_followed_to_the_letter_works(studio: Path, tmp_path: Path) -> None:
+    base = git(studio, "rev-parse", "main").strip()
+    append(studio, "\n\nlast = kiln.raku(2)\n")
+    commit(studio)
+    shallow, whole = "--depth=1", "--single-branch"
+    for number, (asked, way) in enumerate(
+        (("main", shallow), ("origin/main", shallow), (base, shallow), ("main", whole))
+    ):
+        clone = tmp_path / str(number)
+        git(tmp_path, "clone", "--quiet", way, "--branch=change", f"file://{studio}", clone.name)
+        result = run("scan", "--diff-base", asked, cwd=clone)
+        assert result.status == 2
+        said = result.err.splitlines()[-1]
+        assert ("this clone is shallow" in said) is (way == shallow)
+        git(clone, *said.partition(": git ")[2].split())
+        assert new(clone, base=asked if asked == base else "origin/main") == [("DW201", "studio.py", 17)]
 
 
 def test_a_folder_that_is_no_repository(made: Path) -> None:
@@ -265,7 +287,7 @@ def test_a_shallow_clone(studio: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "--quiet", "--depth=1", "--branch=change", f"file://{studio}", "shallow")
     clone = tmp_path / "shallow"
     result = run("scan", "--diff-base", base, cwd=clone)
-    assert result.status == 2 and "shallow clone" in result.err
+    assert result.status == 2 and "this clone is shallow" in result.err
     git(clone, "fetch", "--quiet", "--depth=1", "origin", base)
     assert new(clone, base=base) == [("DW201", "studio.py", 17)]
 

@@ -200,6 +200,7 @@ def report_of(result: ScanResult, name: str, seconds: float | None = None) -> Re
                 history=target.history,
                 notices=target.notices,
                 apart=target.apart,
+                before=target.before,
             )
             for target in result.targets
         ),

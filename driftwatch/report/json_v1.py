@@ -34,13 +34,22 @@ class ApartForm(TypedDict):
     degraded: list[str]
 
 
+class BeforeForm(TypedDict):
+    errors: int
+    broken: list[str]
+
+
 class NoticeForm(TypedDict):
     path: str
     line: int
     message: str
 
 
-class TargetForm(TypedDict):
+class _OfWhatIsNew(TypedDict, total=False):
+    before: BeforeForm
+
+
+class TargetForm(_OfWhatIsNew):
     distribution: str
     module: str
     releases: Releases
@@ -150,7 +159,7 @@ def form(report: Report) -> ReportForm:
 
 def _target(target: TargetReport) -> TargetForm:
     timeline = target.timeline
-    return {
+    form: TargetForm = {
         "distribution": target.distribution,
         "module": target.module,
         "releases": {"known": list(timeline.versions), "checked": list(timeline.versions_of(target.checked))},
@@ -165,6 +174,12 @@ def _target(target: TargetReport) -> TargetForm:
         },
         "notices": [{"path": n.path, "line": n.line, "message": n.message} for n in target.notices],
     }
+    if target.before is not None:
+        form["before"] = {
+            "errors": target.before.errors,
+            "broken": list(timeline.versions_of(target.before.broken)),
+        }
+    return form
 
 
 def finding_form(finding: Finding, timeline: Timeline) -> FindingForm:

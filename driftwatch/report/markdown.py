@@ -19,6 +19,7 @@ from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import (
     CONDITIONAL,
     apart,
+    before,
     but_for_the_unread,
     count,
     outcome,
@@ -123,6 +124,9 @@ def _table(report: Report, target: TargetReport) -> Iterator[str]:
     )
     for label, releases, off in rows:
         yield f"| {label} | {ranges(timeline, releases) if releases else 'none'}{f' ({text(off)})' if off else ''} |"
+    old = before(target)
+    if old:
+        yield f"| before | {old} |"
     out = way_out(report, target, "below")
     if out is not None:
         yield f"| way out | {out[0]}{code(out[1]) if out[1] else ''}{out[2]} |"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from driftwatch.declared import Notice
-from driftwatch.findings import Apart, Finding, Severity, is_aside
+from driftwatch.findings import Apart, Before, Finding, Severity, is_aside
 from driftwatch.flow.uses import Diagnostic, Outcome, Unresolved
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.sites import Site
@@ -25,7 +25,8 @@ class TargetReport:
     guarded off. `origin` says where the range came from, for a person. `uses` is in how many places the code touches
     the library, `sites` are those places. `history` is the library's, for formats that tell how a symbol came to be.
     `declared` are the releases that the code base itself asks for, where a picture marks them. `notices` are what a
-    person must know of why just these are checked. `apart` is for what no release mends.
+    person must know of why just these are checked. `apart` is for what no release mends, and
+    `before` for what a base revision has too, where the report is of what is new.
     """
 
     distribution: str
@@ -41,6 +42,7 @@ class TargetReport:
     declared: ReleaseSet = EMPTY
     notices: tuple[Notice, ...] = ()
     apart: Apart | None = None
+    before: Before | None = None
 
     @property
     def broken(self) -> ReleaseSet:

@@ -92,6 +92,13 @@ def apart(report: Report, target: TargetReport) -> str:
     return f"{count(target.apart.errors, 'error')} that no release mends{f' ({shown}{more})' if shown else ''}"
 
 
+def before(target: TargetReport) -> str:
+    """What the base revision has too, where the report is of what is new; nothing where that is no error."""
+    if target.before is None or not target.before.errors:
+        return ""
+    return f"breaks with {ranges(target.timeline, target.before.broken)} ({count(target.before.errors, 'old error')})"
+
+
 def outlook(report: Report, target: TargetReport) -> tuple[tuple[str, str], ...]:
     """What an upgrade and a downgrade would do, each as a sentence; what would change nothing is left out."""
     broken, degraded = report.beyond(target.distribution), report.degraded_beyond(target.distribution)

@@ -17,6 +17,7 @@ from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import (
     CONDITIONAL,
     apart,
+    before,
     breaks_beyond,
     but_for_the_unread,
     count,
@@ -224,6 +225,9 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Line | Hanging]:
         if off:
             said = (*said, Span(f" ({off})", "dim"))
         yield Hanging((Span(f"  {label:<14}", style if releases else "dim"),), said)
+    old = before(target)
+    if old:
+        yield Hanging((Span(f"  {'before':<14}", "dim"),), (Span(old, "dim"),))
     out = way_out(report, target, "above")
     if out is not None:
         yield Hanging((Span(f"  {'way out':<14}", "code"),), (Span("".join(out)),))

@@ -22,7 +22,7 @@ from driftwatch.report.html.symbols import symbols
 from driftwatch.report.html.tracks import CLASSES, rules, scale, track
 from driftwatch.report.matrix import BESIDE, distributions
 from driftwatch.report.model import Report, TargetReport
-from driftwatch.report.phrases import apart, but_for_the_unread, count, outlook, ranges, way_out
+from driftwatch.report.phrases import apart, before, but_for_the_unread, count, outlook, ranges, way_out
 from driftwatch.report.states import (
     WORDS,
     Row,
@@ -155,6 +155,9 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Markup]:
         _tile(State.BREAKS, "breaks with", view.broken, target),
     ]
     yield tag("div", tiles, class_="tiles")
+    old = before(target)
+    if old:
+        yield tag("p", tag("b", "Before: "), old, class_="way-out")
     out = way_out(report, target, "below")
     if out is not None:
         wanted = tag("code", out[1]) if out[1] else None
