@@ -39,6 +39,7 @@ from driftwatch.flow.values import (
     Value,
     const,
     join,
+    touches_library,
     unknown,
     value_of,
 )
@@ -240,6 +241,8 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
     if summary.asks_constants and summary.uses_library:
         if passes_constants(run, arguments) or _defaults_to_text(function):
             return True
+    if _is_a_choice(summary.returns) and passes_constants(run, arguments):
+        return True
     if isinstance(callee.bound, (Class, Instance)) and callee.bound.code is not function.owner:
         if differs(callee.bound.code, summary):
             return True
@@ -247,6 +250,17 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         # What becomes of it is followed, or said to be lost.
         return True
     return summary.asks_parameters and is_interesting(run, arguments)
+
+
+def _is_a_choice(returns: Value) -> bool:
+    """Whether a function gives one of several things of the library in one release: a constant may decide which."""
+    seen = EMPTY
+    for where, atom in returns.alternatives:
+        if touches_library(atom):
+            if not seen.isdisjoint(where):
+                return True
+            seen |= where
+    return False
 
 
 def _defaults_to_text(function: FunctionCode) -> bool:

@@ -43,9 +43,6 @@ KNOWN: Mapping[str, str] = {
     "generators_parameter": ("said at the `yield`: what a generator gives is not followed to the loop"),
     "generators_send": ("said where the function is sent"),
     "imports_one_module_object": ("an attribute set on a module under another name is not seen under the first"),
-    "imports_module_getattr": (
-        "`__getattr__` of a module is not given the name: all that it returns is held against the call, a false alarm"
-    ),
     "lambdas_of_a_loop_variable": ("a closure over the variable of a comprehension sees no value"),
     "lists_index_from_elsewhere": (
         "a constant of another file is no index: every item of the list is held against the call, a false alarm"

@@ -84,6 +84,22 @@ RETURNS = (
         """,
     ),
     marked(
+        "returns_of_a_public_function_by_a_constant",
+        """
+        import lib.comm as comm
+
+
+        def choose(name):
+            if name == "join":
+                return comm.fuse
+            return comm.create
+
+
+        def run(x):
+            return choose("join")(x, 1, early=True)  #! DW101 early 0.1.0 raises
+        """,
+    ),
+    marked(
         "returns_from_a_match",
         """
         import lib.comm as comm
