@@ -51,12 +51,13 @@ def _made(name: str) -> str:
 def _is_in_sight(run: Run, module: ModuleCode, name: str) -> bool:
     """Whether everything that makes an instance of a class is seen to do so."""
     modules = run.world.modules
-    if any(name in piece.mentions and piece.defines != name for piece in modules.passed_over(module)):
+    if not module.is_read:
         return False
     text = re.sub(rf"\bclass\s+{name}\b", "", "\n".join(module.lines))
     calls = re.findall(rf"(?<![\w.]){name}\(", text)
     harmless = rf"(?<!\w)isinstance\(\s*[\w.]+\s*,\s*{name}\s*\)|\w\s*:\s*{name}\b(?!\.)|->\s*{name}\b"
     if not calls or len(calls) + len(re.findall(harmless, text)) != len(re.findall(rf"\b{name}\b", text)):
         return False
-    word, files = name.encode(), modules.files
-    return not any(word in (files.read(path) or b"") for path in files.paths if path != module.path)
+    if any(name in piece.mentions and piece.defines != name for piece in modules.passed_over(module)):
+        return False
+    return all(path == module.path for path in modules.files.importing(module, (name,)))
