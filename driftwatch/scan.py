@@ -477,8 +477,7 @@ def _placed(verdict: Verdict, prefix: str) -> Verdict:
     """A verdict with its paths as reports show them."""
     if not prefix:
         return verdict
-    catch = verdict.catch
-    if catch is not None and catch.path is not None:
+    if (catch := verdict.catch) is not None and catch.path is not None:
         catch = replace(catch, path=prefix + catch.path)
     location: Location = replace(verdict.location, path=prefix + verdict.location.path)
     written = verdict.written and replace(verdict.written, path=prefix + verdict.written.path)

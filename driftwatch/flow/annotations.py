@@ -5,7 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.code import FunctionCode
-from driftwatch.flow.run import Frame, Run
+from driftwatch.flow.frames import Frame
+from driftwatch.flow.run import Run
 from driftwatch.flow.state import State
 from driftwatch.flow.syntax import subscript_parts
 from driftwatch.flow.values import (

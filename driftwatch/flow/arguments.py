@@ -11,6 +11,7 @@ from driftwatch.flow.handed import hand_over
 from driftwatch.flow.run import Run, escape
 from driftwatch.flow.sinks import only_says
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent
+from driftwatch.flow.taint import depends_on_release, differs_by_release, made_from
 from driftwatch.flow.uses import Location
 from driftwatch.flow.values import (
     TAINTED,
@@ -26,10 +27,7 @@ from driftwatch.flow.values import (
     Partial,
     Unknown,
     Value,
-    depends_on_release,
-    differs_by_release,
     join,
-    made_from,
     touches_library,
 )
 

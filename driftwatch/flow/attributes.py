@@ -19,6 +19,7 @@ from driftwatch.flow.shown import code_of, of_argspec, of_code, of_parameter, of
 from driftwatch.flow.state import NO_ARGUMENTS, PartialContent
 from driftwatch.flow.survey import CHANGING_METHODS
 from driftwatch.flow.syntax import dotted_name
+from driftwatch.flow.taint import depends_on_release, is_tainted, unknown_tainted
 from driftwatch.flow.values import (
     NONE,
     UNKNOWN,
@@ -52,11 +53,8 @@ from driftwatch.flow.values import (
     SuperOf,
     Unknown,
     Value,
-    depends_on_release,
     is_ghost,
-    is_tainted,
     join,
-    unknown_tainted,
     value_of,
 )
 from driftwatch.releases import EMPTY, ReleaseSet

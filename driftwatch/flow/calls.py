@@ -23,6 +23,7 @@ from driftwatch.flow.models import DECORATOR_MAKERS, call_external
 from driftwatch.flow.run import Run, as_alternatives, escape, settle
 from driftwatch.flow.skips import put_on
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent, State
+from driftwatch.flow.taint import depends_on_release, differs_by_release, is_tainted, unknown_tainted
 from driftwatch.flow.values import (
     Alternative,
     Atom,
@@ -44,12 +45,8 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     const,
-    depends_on_release,
-    differs_by_release,
-    is_tainted,
     join,
     unknown,
-    unknown_tainted,
 )
 from driftwatch.releases import ReleaseSet
 

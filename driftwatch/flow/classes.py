@@ -13,16 +13,18 @@ from driftwatch.flow.enums import (
     kind_of,
     members_of,
 )
+from driftwatch.flow.frames import Frame
 from driftwatch.flow.functions import call_function
 from driftwatch.flow.lineage import derive, inheriting, is_too_long, is_typed_dict, lineage
 from driftwatch.flow.members import instance_attribute
 from driftwatch.flow.models import call_external
 from driftwatch.flow.objects import content_of, make
 from driftwatch.flow.records import fill, is_record
-from driftwatch.flow.run import Frame, Run, as_alternatives
+from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.shared import share_constants
 from driftwatch.flow.skips import mark_of_body, mark_skipped
 from driftwatch.flow.state import NO_ARGUMENTS, Arguments, State
+from driftwatch.flow.taint import tells
 from driftwatch.flow.uses import Construction, Location, MethodDefinition, SubclassUse
 from driftwatch.flow.values import (
     UNKNOWN,
@@ -36,7 +38,6 @@ from driftwatch.flow.values import (
     LibObject,
     Value,
     join,
-    tells,
     touches_library,
     unknown,
     value_of,

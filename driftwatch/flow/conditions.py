@@ -21,6 +21,7 @@ from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.sequences import layouts_of
 from driftwatch.flow.state import NO_ARGUMENTS, DictContent, Entry, State, join_states
 from driftwatch.flow.syntax import dotted_name
+from driftwatch.flow.taint import depends_on_release, is_tainted
 from driftwatch.flow.values import (
     Alternative,
     Atom,
@@ -36,10 +37,8 @@ from driftwatch.flow.values import (
     Raised,
     Unknown,
     Value,
-    depends_on_release,
     is_ghost,
     is_none,
-    is_tainted,
     truth,
     value_of,
 )

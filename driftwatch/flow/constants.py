@@ -10,6 +10,7 @@ from driftwatch.flow import pure
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.sequences import layouts_of
 from driftwatch.flow.state import DictContent, Entry, ListContent
+from driftwatch.flow.taint import depends_on_release
 from driftwatch.flow.values import (
     Alternative,
     Atom,
@@ -20,7 +21,6 @@ from driftwatch.flow.values import (
     Raised,
     Unknown,
     Value,
-    depends_on_release,
     value_of,
 )
 from driftwatch.releases import ReleaseSet

@@ -13,6 +13,7 @@ from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.sequences import layouts_of
 from driftwatch.flow.sets import as_set, members_of
 from driftwatch.flow.state import Arguments, Content, DictContent, Entry, ListContent, put
+from driftwatch.flow.taint import is_tainted, made_from
 from driftwatch.flow.values import (
     TAINTED,
     UNKNOWN,
@@ -24,8 +25,6 @@ from driftwatch.flow.values import (
     NamesOf,
     Value,
     const,
-    is_tainted,
-    made_from,
     unknown,
     value_of,
 )

@@ -21,6 +21,7 @@ from driftwatch.flow.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.sequences import any_element, edited, element_at, part_between, taking
 from driftwatch.flow.shared import loosened
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, put, take
+from driftwatch.flow.taint import depends_on_release, is_tainted, of_parameter, unknown_tainted
 from driftwatch.flow.values import (
     FALSE,
     TAINTED,
@@ -43,12 +44,8 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     const,
-    depends_on_release,
-    is_tainted,
     join,
-    of_parameter,
     unknown,
-    unknown_tainted,
     value_of,
 )
 from driftwatch.releases import EMPTY, ReleaseSet

@@ -16,7 +16,8 @@ from driftwatch.flow.conditions import truth_of
 from driftwatch.flow.containers import elements_of, turns_over
 from driftwatch.flow.exceptional import gather as gather_flights
 from driftwatch.flow.exceptions import Handler, Try, raised_of
-from driftwatch.flow.run import Run, Waiting, as_alternatives, dict_of, settle, taken_by
+from driftwatch.flow.frames import Waiting
+from driftwatch.flow.run import Run, as_alternatives, dict_of, settle, taken_by
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent, State
 from driftwatch.flow.values import NONE, Alternative, Deferred, External, Value, const, join, unknown, value_of
 from driftwatch.releases import EMPTY

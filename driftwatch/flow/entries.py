@@ -15,6 +15,7 @@ from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary, i
 from driftwatch.flow.coverage import Coverage, switched_off
 from driftwatch.flow.deferred import finish
 from driftwatch.flow.dependencies import COMPLETES, Reads
+from driftwatch.flow.frames import Frame
 from driftwatch.flow.functions import execute_body
 from driftwatch.flow.interpreter import new_run
 from driftwatch.flow.modules import Modules
@@ -24,13 +25,14 @@ from driftwatch.flow.parameters import bind_unknown
 from driftwatch.flow.receivers import differs, inherited
 from driftwatch.flow.recorder import merged_constructions
 from driftwatch.flow.renaming import reachable
-from driftwatch.flow.run import Frame, Run
+from driftwatch.flow.run import Run
 from driftwatch.flow.skips import skips_of
 from driftwatch.flow.state import Content, State
 from driftwatch.flow.survey import CONSTRUCTORS
+from driftwatch.flow.taint import anonymous
 from driftwatch.flow.told_by_use import ToldByUse
 from driftwatch.flow.uses import Construction, SubclassUse
-from driftwatch.flow.values import Instance, Value, anonymous, value_of
+from driftwatch.flow.values import Instance, Value, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model import Ref
 

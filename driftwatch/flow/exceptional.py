@@ -12,8 +12,9 @@ from driftwatch.flow.code import ClassCode
 from driftwatch.flow.containers import elements_of
 from driftwatch.flow.exceptions import ANYTHING, FOREIGN, Flight, Handler, Try, is_broad, may_take, raised_of
 from driftwatch.flow.faults import Fault
+from driftwatch.flow.frames import Handling
 from driftwatch.flow.lineage import lineage
-from driftwatch.flow.run import Handling, Run, as_alternatives, settle, taken_by
+from driftwatch.flow.run import Run, as_alternatives, settle, taken_by
 from driftwatch.flow.state import NO_FAULTS, State, join_states
 from driftwatch.flow.syntax import dotted_name, statements
 from driftwatch.flow.values import (

@@ -5,17 +5,8 @@ from __future__ import annotations
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode, Summary
 from driftwatch.flow.entries import Entries
 from driftwatch.flow.lineage import lineage
-from driftwatch.flow.values import (
-    NOTHING,
-    Class,
-    Function,
-    Instance,
-    Value,
-    differs_by_release,
-    join,
-    tells,
-    touches_library,
-)
+from driftwatch.flow.taint import differs_by_release, tells
+from driftwatch.flow.values import NOTHING, Class, Function, Instance, Value, join, touches_library
 
 
 def telling_names(entries: Entries, module: ModuleCode) -> set[str]:

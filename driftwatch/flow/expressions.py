@@ -33,6 +33,7 @@ from driftwatch.flow.run import (
 )
 from driftwatch.flow.sets import OPERATIONS, combined, is_set, with_member
 from driftwatch.flow.state import DictContent, Entry, ListContent, either
+from driftwatch.flow.taint import is_tainted
 from driftwatch.flow.values import (
     FALSE,
     NOTHING,
@@ -50,7 +51,6 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     const,
-    is_tainted,
     truth,
     unknown,
     value_of,

@@ -15,12 +15,13 @@ from driftwatch.flow.children import children
 from driftwatch.flow.code import ClassCode, FunctionCode
 from driftwatch.flow.deferred import COROUTINE, defer
 from driftwatch.flow.escape import has_library
+from driftwatch.flow.frames import Frame
 from driftwatch.flow.handed import hand_over, holds_mutable
 from driftwatch.flow.lineage import methods_of
 from driftwatch.flow.parameters import all_parameters, bind_arguments
 from driftwatch.flow.receivers import differs
 from driftwatch.flow.replaced import carried, enter_patches
-from driftwatch.flow.run import MAX_DEPTH, Frame, Run
+from driftwatch.flow.run import MAX_DEPTH, Run
 from driftwatch.flow.shared import keep_content
 from driftwatch.flow.skips import mark_skipped
 from driftwatch.flow.state import Arguments, Entry, ListContent, PartialContent, State, chosen, ghosts, join_states

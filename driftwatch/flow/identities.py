@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.code import ClassCode, FunctionCode
-from driftwatch.flow.run import Frame
+from driftwatch.flow.frames import Frame
 
 
 class Identities:

@@ -10,6 +10,7 @@ from driftwatch.flow.arguments import argument
 from driftwatch.flow.library import use_import
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import Arguments
+from driftwatch.flow.taint import of_parameter
 from driftwatch.flow.values import (
     UNKNOWN,
     Alternative,
@@ -22,7 +23,6 @@ from driftwatch.flow.values import (
     Unknown,
     Value,
     join,
-    of_parameter,
     unknown,
     value_of,
 )

@@ -28,6 +28,7 @@ from driftwatch.flow.objects import content_of
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.shown import parameter_map
 from driftwatch.flow.state import Arguments, DictContent, ListContent
+from driftwatch.flow.taint import is_tainted, of_parameter, tainted_within
 from driftwatch.flow.uses import ProbeUse
 from driftwatch.flow.values import (
     FALSE,
@@ -56,10 +57,7 @@ from driftwatch.flow.values import (
     SignatureOf,
     Unknown,
     Value,
-    is_tainted,
     join,
-    of_parameter,
-    tainted_within,
     unknown,
     value_of,
 )

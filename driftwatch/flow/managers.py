@@ -19,10 +19,11 @@ from driftwatch.flow.conditions import split, truth_of
 from driftwatch.flow.deferred import ENTERED
 from driftwatch.flow.exceptional import exception_names, gather, go_on
 from driftwatch.flow.exceptions import ANYTHING, Flight, Handler, Try, is_one_of, may_take, raised_by
+from driftwatch.flow.frames import Handling
 from driftwatch.flow.functions import enter, is_generator, manages
 from driftwatch.flow.members import instance_attribute
 from driftwatch.flow.replaced import enter_patches, leave_patches
-from driftwatch.flow.run import MAX_DEPTH, Handling, Run, as_alternatives, settle, taken_by
+from driftwatch.flow.run import MAX_DEPTH, Run, as_alternatives, settle, taken_by
 from driftwatch.flow.state import NO_ARGUMENTS, Arguments, Entry, ListContent, PartialContent, State
 from driftwatch.flow.values import (
     NONE,

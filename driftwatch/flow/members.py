@@ -15,6 +15,7 @@ from driftwatch.flow.outside import assigned_outside
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.shared import CONTENTS, keep_held, keep_one, open_attribute, share_attribute
 from driftwatch.flow.state import NO_ARGUMENTS, Arguments, Entry, ListContent
+from driftwatch.flow.taint import anonymous, depends_on_release, tainted_within, tells
 from driftwatch.flow.values import (
     UNKNOWN,
     Alternative,
@@ -31,12 +32,8 @@ from driftwatch.flow.values import (
     ListRef,
     SuperOf,
     Value,
-    anonymous,
-    depends_on_release,
     join,
     key_of,
-    tainted_within,
-    tells,
     touches_library,
     unknown,
     value_of,

@@ -35,6 +35,7 @@ from driftwatch.flow.sets import as_set, members_of
 from driftwatch.flow.sinks import only_looks
 from driftwatch.flow.skips import SKIPS
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent
+from driftwatch.flow.taint import anonymous
 from driftwatch.flow.values import (
     UNKNOWN,
     Alternative,
@@ -52,7 +53,6 @@ from driftwatch.flow.values import (
     Suppressing,
     Unknown,
     Value,
-    anonymous,
     const,
     join,
     unknown,

@@ -16,11 +16,11 @@ from driftwatch.flow.deferred import finish
 from driftwatch.flow.dependencies import COMPLETES
 from driftwatch.flow.enums import is_enumeration
 from driftwatch.flow.files import Files
+from driftwatch.flow.frames import Frame
 from driftwatch.flow.handed import changes_given
 from driftwatch.flow.interpreter import new_run
 from driftwatch.flow.outline import Definition
 from driftwatch.flow.relevance import Selection, nothing_of, select
-from driftwatch.flow.run import Frame
 from driftwatch.flow.shared import open_variables
 from driftwatch.flow.skips import MODULE_MARK, mark_of_body
 from driftwatch.flow.state import Arguments, Entry, ListContent, State

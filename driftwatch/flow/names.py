@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from driftwatch.flow.builtin_names import BUILTIN_NAMES
 from driftwatch.flow.run import Run
-from driftwatch.flow.values import External, Value, join, tainted_within, unknown
+from driftwatch.flow.taint import tainted_within
+from driftwatch.flow.values import External, Value, join, unknown
 
 
 def look_up(run: Run, name: str) -> Value:

@@ -17,20 +17,8 @@ from driftwatch.flow.lineage import holds_what_is_set, lineage
 from driftwatch.flow.run import Run
 from driftwatch.flow.state import DictContent, Entry, put
 from driftwatch.flow.survey import CONSTRUCTORS
-from driftwatch.flow.values import (
-    NOTHING,
-    UNKNOWN,
-    Atom,
-    Instance,
-    Value,
-    anonymous,
-    depends_on_release,
-    join,
-    key_of,
-    tainted_within,
-    unknown,
-    value_of,
-)
+from driftwatch.flow.taint import anonymous, depends_on_release, tainted_within
+from driftwatch.flow.values import NOTHING, UNKNOWN, Atom, Instance, Value, join, key_of, unknown, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
 
 

@@ -8,18 +8,8 @@ from __future__ import annotations
 
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.run import Run
-from driftwatch.flow.values import (
-    NOTHING,
-    UNKNOWN,
-    Const,
-    Value,
-    anonymous,
-    join,
-    key_of,
-    tainted_within,
-    unknown,
-    value_of,
-)
+from driftwatch.flow.taint import anonymous, tainted_within
+from driftwatch.flow.values import NOTHING, UNKNOWN, Const, Value, join, key_of, unknown, value_of
 from driftwatch.releases import ReleaseSet
 
 MAX_KINDS = 24

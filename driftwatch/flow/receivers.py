@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from driftwatch.flow.code import ClassCode, FunctionCode, Summary
 from driftwatch.flow.lineage import lineage
-from driftwatch.flow.values import tells
+from driftwatch.flow.taint import tells
 
 
 def differs(code: ClassCode, summary: Summary) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from driftwatch.flow.state import Content, DictContent, Entry, ListContent, PartialContent
+from driftwatch.flow.taint import anonymous, made_from
 from driftwatch.flow.values import (
     Alternative,
     Atom,
@@ -22,9 +23,7 @@ from driftwatch.flow.values import (
     Partial,
     Unknown,
     Value,
-    anonymous,
     key_of,
-    made_from,
     truth,
     value_of,
 )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from driftwatch.flow.code import ClassCode, ModuleCode
 from driftwatch.flow.renaming import reachable
 from driftwatch.flow.state import Content, DictContent, Entry, ListContent, PartialContent, State
+from driftwatch.flow.taint import anonymous, made_from
 from driftwatch.flow.values import (
     UNKNOWN,
     Alternative,
@@ -27,9 +28,7 @@ from driftwatch.flow.values import (
     Opaque,
     Partial,
     Value,
-    anonymous,
     join,
-    made_from,
     unknown,
     value_of,
 )

@@ -16,6 +16,7 @@ from driftwatch.flow.conditions import split, truth_of
 from driftwatch.flow.containers import elements_of
 from driftwatch.flow.run import Run
 from driftwatch.flow.state import Arguments
+from driftwatch.flow.taint import depends_on_release
 from driftwatch.flow.values import (
     NOTHING,
     UNKNOWN,
@@ -27,7 +28,6 @@ from driftwatch.flow.values import (
     ListRef,
     SkipMark,
     Value,
-    depends_on_release,
     unknown,
     value_of,
 )

@@ -13,19 +13,9 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.path_conditions import NO_CONDITIONS, Conditions, assume, meet, spanned
+from driftwatch.flow.taint import tainted_within
 from driftwatch.flow.uses import Location, Step
-from driftwatch.flow.values import (
-    NOTHING,
-    UNKNOWN,
-    Atom,
-    Const,
-    LibInstance,
-    Value,
-    join,
-    tainted_within,
-    unknown,
-    value_of,
-)
+from driftwatch.flow.values import NOTHING, UNKNOWN, Atom, Const, LibInstance, Value, join, unknown, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
 
 if TYPE_CHECKING:

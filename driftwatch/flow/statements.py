@@ -14,22 +14,18 @@ from driftwatch.flow.classes import define_class
 from driftwatch.flow.containers import turns_over
 from driftwatch.flow.deferred import drop
 from driftwatch.flow.exceptional import execute_raise, execute_try, tell_caller
+from driftwatch.flow.frames import Loop
 from driftwatch.flow.functions import define_function
 from driftwatch.flow.guard import Guard
 from driftwatch.flow.imports import execute_import, execute_import_from
 from driftwatch.flow.managers import execute_with
 from driftwatch.flow.matching import execute_match
 from driftwatch.flow.names import assign_name
-from driftwatch.flow.run import (
-    Loop,
-    Run,
-    escape,
-    keep,
-    settle,
-)
+from driftwatch.flow.run import Run, escape, keep, settle
 from driftwatch.flow.state import Entry, State, join_states
 from driftwatch.flow.syntax import statements
-from driftwatch.flow.values import Value, const, is_tainted, unknown
+from driftwatch.flow.taint import is_tainted
+from driftwatch.flow.values import Value, const, unknown
 from driftwatch.releases import EMPTY
 
 MAX_RETRIES = 12

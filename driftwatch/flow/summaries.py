@@ -13,28 +13,17 @@ import libcst as cst
 from driftwatch.flow.arguments import is_interesting, passes_constants
 from driftwatch.flow.code import Summary
 from driftwatch.flow.containers import merge_dicts
+from driftwatch.flow.frames import Frame
 from driftwatch.flow.handed import hand_over, holds_mutable
 from driftwatch.flow.lineage import lineage
 from driftwatch.flow.objects import content_of, held_by
 from driftwatch.flow.parameters import bind_arguments
 from driftwatch.flow.renaming import Renaming
-from driftwatch.flow.run import Frame, Run, escape
+from driftwatch.flow.run import Run, escape
 from driftwatch.flow.shared import loosened
 from driftwatch.flow.state import Arguments, DictContent, join_content
-from driftwatch.flow.values import (
-    Alternative,
-    Class,
-    Function,
-    Instance,
-    Unknown,
-    Value,
-    depends_on_release,
-    join,
-    key_of,
-    tells,
-    unknown,
-    unknown_tainted,
-)
+from driftwatch.flow.taint import depends_on_release, tells, unknown_tainted
+from driftwatch.flow.values import Alternative, Class, Function, Instance, Unknown, Value, join, key_of, unknown
 from driftwatch.releases import EMPTY
 
 

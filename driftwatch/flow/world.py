@@ -8,12 +8,12 @@ from driftwatch.flow.code import ClassCode, ModuleCode
 from driftwatch.flow.dependencies import Dependencies
 from driftwatch.flow.entries import Entries
 from driftwatch.flow.files import Files
+from driftwatch.flow.frames import Frame
 from driftwatch.flow.identities import Identities
 from driftwatch.flow.loading import Loading
 from driftwatch.flow.modules import Modules
 from driftwatch.flow.objects import Objects
 from driftwatch.flow.recorder import Recorder
-from driftwatch.flow.run import Frame
 from driftwatch.flow.shared import Shared
 from driftwatch.flow.syntax import Tree
 from driftwatch.flow.target import Target

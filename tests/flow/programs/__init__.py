@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from tests.flow.programs.arguments import ARGUMENTS
+from tests.flow.programs.bases import BASES
 from tests.flow.programs.call_graph import CALL_GRAPH
 from tests.flow.programs.containers import CONTAINERS
 from tests.flow.programs.control import CONTROL
+from tests.flow.programs.decorators import DECORATORS
 from tests.flow.programs.derived import DERIVED
 from tests.flow.programs.dynamic import DYNAMIC
 from tests.flow.programs.flags import FLAGS
 from tests.flow.programs.guards import GUARDS
+from tests.flow.programs.handed import HANDED
 from tests.flow.programs.helpers import HELPERS
 from tests.flow.programs.imports import IMPORTS
 from tests.flow.programs.instances import INSTANCES
@@ -19,6 +22,8 @@ from tests.flow.programs.managers import MANAGERS
 from tests.flow.programs.objects import OBJECTS
 from tests.flow.programs.obtainable import OBTAINABLE
 from tests.flow.programs.outcomes import OUTCOMES
+from tests.flow.programs.outcomes_of_callers import OUTCOMES_OF_CALLERS
+from tests.flow.programs.outcomes_of_handlers import OUTCOMES_OF_HANDLERS
 from tests.flow.programs.outside import OUTSIDE
 from tests.flow.programs.probes import PROBES
 from tests.flow.programs.reach import REACH
@@ -32,8 +37,9 @@ from tests.flow.programs.taint import TAINT
 from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
-    *IMPORTS, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *CONTROL, *OUTCOMES,
-    *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *SETS,
+    *IMPORTS, *HANDED, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *DECORATORS, *CONTROL,
+    *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
+    *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
     *CALL_GRAPH,
 )  # fmt: skip
