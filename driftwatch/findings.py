@@ -285,3 +285,15 @@ def _may_be_meant(catch: Catch) -> bool:
     if catch.outcome is not Outcome.UNKNOWN:
         return False
     return bool(catch.handles) and all(name.rpartition(".")[2] not in _BROAD for name in catch.handles)
+
+
+def placed(verdict: Verdict, prefix: str) -> Verdict:
+    """A verdict with its paths as reports show them."""
+    if not prefix:
+        return verdict
+    if (catch := verdict.catch) is not None and catch.path is not None:
+        catch = replace(catch, path=prefix + catch.path)
+    location = replace(verdict.location, path=prefix + verdict.location.path)
+    written = verdict.written and replace(verdict.written, path=prefix + verdict.written.path)
+    trace = tuple(Step(prefix + step.path, step.line, step.note) for step in verdict.trace)
+    return replace(verdict, location=location, catch=catch, trace=trace, written=written)

@@ -21,10 +21,10 @@ from driftwatch.config import Config, discover
 from driftwatch.declared import Notice, Requirements
 from driftwatch.discovery import Root, find_roots
 from driftwatch.errors import ConfigError, DriftwatchError, UsageError
-from driftwatch.findings import Apart, Before, Finding, Severity, Verdict, judge
+from driftwatch.findings import Apart, Before, Finding, Severity, Verdict, judge, placed
 from driftwatch.flow.project import analyse
 from driftwatch.flow.source import SourceError, decode, without_warnings
-from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, SwitchedOff, Unresolved
+from driftwatch.flow.uses import Diagnostic, Outcome, SwitchedOff, Unresolved
 from driftwatch.passages import Passages
 from driftwatch.pins import installations
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
@@ -232,7 +232,7 @@ def scan(request: ScanRequest) -> ScanResult:
         touched.update(root.prefix + use.location.path for use in analysis.uses)
         sites += sites_of(analysis.uses, root.prefix)
         said = [*apply(analysis.uses, contexts, chosen), *_of_installations(root, contexts, chosen, requirements, told)]
-        verdicts += [_placed(verdict, root.prefix) for verdict in said]
+        verdicts += [placed(verdict, root.prefix) for verdict in said]
         unresolved += [replace(each, path=root.prefix + each.path) for each in analysis.unresolved]
         diagnostics += [replace(each, path=root.prefix + each.path) for each in analysis.diagnostics]
         diagnostics += _not_python(root, {each.path for each in diagnostics})
@@ -471,18 +471,6 @@ def _fares(
         history=history,
     )
     return bare.by(findings)
-
-
-def _placed(verdict: Verdict, prefix: str) -> Verdict:
-    """A verdict with its paths as reports show them."""
-    if not prefix:
-        return verdict
-    if (catch := verdict.catch) is not None and catch.path is not None:
-        catch = replace(catch, path=prefix + catch.path)
-    location: Location = replace(verdict.location, path=prefix + verdict.location.path)
-    written = verdict.written and replace(verdict.written, path=prefix + verdict.written.path)
-    trace = tuple(Step(prefix + step.path, step.line, step.note) for step in verdict.trace)
-    return replace(verdict, location=location, catch=catch, trace=trace, written=written)
 
 
 def _not_python(root: Root, told: set[str]) -> list[Diagnostic]:
