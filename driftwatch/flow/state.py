@@ -413,12 +413,11 @@ def _join_entry(
     both = reach_a & reach_b
     if a is not None and b is not None:
         here, there = a.within(reach_a), b.within(reach_b)
-        mine, other = here.value.within(here.releases), there.value.within(there.releases)
         certain = (here.certain | there.certain) - (both - (here.certain & there.certain))
         return Entry(
             here.releases | there.releases,
             certain,
-            chosen(mine, other, decided) if decided else join(mine, other),
+            chosen(here.value, there.value, decided) if decided else join(here.value, there.value),
             here.trace if here.releases else there.trace,
             here.location if here.releases else there.location,
             here.conditional | there.conditional | (decided & ((here.releases | there.releases) - certain)),

@@ -373,10 +373,6 @@ OUTCOMES = (
             Service().insist(g)
 
 
-        def run_keep(g):
-            Service().keep(g)
-
-
         def run_until(g):
             attempts = 0
             while True:
@@ -427,7 +423,7 @@ OUTCOMES = (
 
         def run_two(g):
             try:
-                comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@89
+                comm.create(1, 0, group=g)  #! DW101 group 0.1.0 silent@85
             except Exception:
                 pass
             try:
