@@ -85,7 +85,8 @@ def _compiled_wrapper(
             test += f" and not ({' or '.join(harmless)})" if harmless else ""
             body += [f"if {test}:", f"    {mark}settler.settle({name!r}, {name}, {others})"]
         elif name in settler.unusable:
-            body.append(f"if {name} is not {mark}none:")
+            # What the build does anyway, left out or not, it can do.
+            body.append(f"if {name} is not {mark}default{position}:")
             body.append(f"    {mark}settler.check_usable({name!r}, {name}, {others})")
         space[f"{mark}default{position}"] = default
         heads.append(f"{name}={mark}default{position}")
