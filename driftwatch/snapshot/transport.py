@@ -254,8 +254,11 @@ class Transport:
         end = time.monotonic() + (DEADLINE if deadline is None else deadline)
         total = 0
         while True:
+            left = end - time.monotonic()
             try:
-                chunk = _in_time(lambda: _next(response), end - time.monotonic(), lambda _: _close(response))
+                if left <= 0:
+                    raise _NeverError
+                chunk = _in_time(lambda: _next(response), left, lambda _: _close(response))
             except _NeverError:
                 raise TooSlowError(f"{public_url(response.url)} is too slow", OFFLINE_HINT) from None
             total += len(chunk)
