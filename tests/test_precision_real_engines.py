@@ -188,7 +188,8 @@ def test_what_the_newest_release_removed(scan: Scan, engine: str) -> None:
 def test_no_error_at_the_pin(scan: Scan, project: str) -> None:
     report = scan(project)
     assert errors(report) == []
-    assert report["summary"]["analysed"] >= 1
+    # Of lmdeploy, the one file that imports the one that uses the library is not analysed any more.
+    assert report["summary"]["analysed"] >= (1 if project == "lmdeploy==0.18.0" else 2)
 
 
 # -- other engines -----------------------------------------------------------------------------------------------------
