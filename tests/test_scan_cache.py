@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from driftwatch.flow import project, results_cache
-from driftwatch.flow.analysis import Analysis
 from driftwatch.flow.contents import Contents
 from driftwatch.flow.project import analyse
 from driftwatch.flow.results_cache import FOLDER, ResultsCache, key_of
+from driftwatch.flow.uses import Analysis
 from driftwatch.seals import Seals
 from driftwatch.snapshot import store
 from driftwatch.snapshot.history import History

@@ -11,10 +11,10 @@ import pytest
 
 from driftwatch import scan as scanning
 from driftwatch.cli.scan import report_of
-from driftwatch.flow.analysis import Analysis
 from driftwatch.flow.uses import (
     DELIBERATE,
     UNCAUGHT,
+    Analysis,
     Argument,
     CallUse,
     Catch,

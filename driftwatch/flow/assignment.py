@@ -10,11 +10,11 @@ from driftwatch.flow.constants import pairwise
 from driftwatch.flow.containers import delete_item, merge_value, set_item, set_slice, spread_into
 from driftwatch.flow.escape import lose
 from driftwatch.flow.handed import fills
+from driftwatch.flow.library_writes import put_in_place, use_patch
 from driftwatch.flow.members import set_attribute
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.objects import content_of
 from driftwatch.flow.outside import assign_outside
-from driftwatch.flow.patches import put_in_place, use_patch
 from driftwatch.flow.results import unpacked
 from driftwatch.flow.run import (
     Run,

@@ -9,7 +9,6 @@ import libcst as cst
 from driftwatch.flow.arguments import is_interesting, unknown_call
 from driftwatch.flow.attributes import attribute_of
 from driftwatch.flow.classes import instantiate
-from driftwatch.flow.container_methods import call_method
 from driftwatch.flow.containers import merge_dicts, merge_value, spread_into
 from driftwatch.flow.deferred import deferred_method
 from driftwatch.flow.exceptions import FOREIGN
@@ -19,8 +18,8 @@ from driftwatch.flow.library import CONSTRUCTOR, use_call
 from driftwatch.flow.managers import stack_method
 from driftwatch.flow.members import instance_attribute
 from driftwatch.flow.met import note_made
-from driftwatch.flow.models import DECORATOR_MAKERS, call_external
 from driftwatch.flow.run import Run, as_alternatives, escape, settle
+from driftwatch.flow.sinks import DECORATOR_MAKERS
 from driftwatch.flow.skips import put_on
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent, State
 from driftwatch.flow.taint import depends_on_release, differs_by_release, is_tainted, unknown_tainted
@@ -164,7 +163,7 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
     if isinstance(atom, (LibMethod, LibObject)):
         return _library_call(run, atom, arguments, node)
     if isinstance(atom, External):
-        return call_external(run, atom.dotted, arguments, node)
+        return run.call_external(atom.dotted, arguments, node)
     if isinstance(atom, Function):
         return call_function(run, atom, arguments, node)
     if isinstance(atom, (Class, Lazy)):
@@ -203,7 +202,7 @@ def _call_method(run: Run, atom: MethodOf, arguments: Arguments, node: cst.CSTNo
         return deferred_method(run, atom.owner, atom.name, arguments, node)
     if isinstance(atom.owner, Stack):
         return stack_method(run, atom.owner, atom.name, arguments, node)
-    return call_method(run, atom, arguments.positional, arguments.keywords, node)
+    return run.semantics.method(run, atom, arguments, node)
 
 
 def _asks_for(run: Run, arguments: Arguments) -> None:

@@ -17,7 +17,6 @@ from driftwatch.flow.frames import Frame
 from driftwatch.flow.functions import call_function
 from driftwatch.flow.lineage import derive, inheriting, is_too_long, is_typed_dict, lineage
 from driftwatch.flow.members import instance_attribute
-from driftwatch.flow.models import call_external
 from driftwatch.flow.objects import content_of, make
 from driftwatch.flow.records import fill, is_record
 from driftwatch.flow.run import Run, as_alternatives
@@ -208,7 +207,7 @@ def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNo
     if kind is not None:
         return _member(run, code, kind, arguments)
     if is_typed_dict(code):
-        return call_external(run, "builtins.dict", arguments, node)
+        return run.call_external("builtins.dict", arguments, node)
     made = make(run, code, node)
     instance = Value(((reach, made),))
     order, _ = lineage(code)

@@ -27,7 +27,7 @@ from driftwatch.flow.sequences import (
     taking_first,
 )
 from driftwatch.flow.sets import METHODS, combined, with_member, without_member
-from driftwatch.flow.state import DictContent, Entry, ListContent, put, take
+from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, put, take
 from driftwatch.flow.values import (
     TAINTED,
     Alternative,
@@ -49,10 +49,10 @@ from driftwatch.flow.values import (
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
-def call_method(run: Run, method: MethodOf, positional: ListContent, keywords: DictContent, node: cst.CSTNode) -> Value:
+def call_method(run: Run, method: MethodOf, arguments: Arguments, node: cst.CSTNode) -> Value:
     """Call a method of a constant, a dict, a list, a signature or its parameters, or a patch."""
-    reach = run.state.reach
-    owner = method.owner
+    reach, owner = run.state.reach, method.owner
+    positional, keywords = arguments.positional, arguments.keywords
     if isinstance(owner, Const):
         return _constant_method(run, owner, method.name, positional, keywords)
     if isinstance(owner, Replacing) and method.name == "start":

@@ -17,7 +17,6 @@ from driftwatch.flow.deferred import finish
 from driftwatch.flow.dependencies import COMPLETES, Reads
 from driftwatch.flow.frames import Frame
 from driftwatch.flow.functions import execute_body
-from driftwatch.flow.interpreter import new_run
 from driftwatch.flow.modules import Modules
 from driftwatch.flow.objects import begin
 from driftwatch.flow.obtainable import Obtainable
@@ -114,7 +113,7 @@ class Entries:
         receiver: ClassCode | None = None,
     ) -> Summary:
         """Analyse a function; `within` is where it is defined or handed out, where it is no entry point of its own."""
-        run = new_run(self._world)
+        run = Run(self._world)
         constructs = function.owner is not None and function.name in CONSTRUCTORS
         identities = self._world.identities
         uid = identities.construction(function) if constructs else identities.activation()

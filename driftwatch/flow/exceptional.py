@@ -295,3 +295,26 @@ def _is_text(atom: Atom) -> bool:
     if isinstance(atom, Unknown):
         return atom.truth is True
     return isinstance(atom, Const) and isinstance(atom.value, str) and bool(atom.value)
+
+
+def class_names(run: Run, value: Value) -> tuple[str, ...] | None:
+    """The classes that a value names, alone or in a tuple; None where one of them cannot be told."""
+    parts = elements_of(run, value)
+    if parts is not None:
+        found = [class_names(run, part.value) for part in parts]
+        return None if None in found else tuple(name for names in found if names is not None for name in names)
+    atom = value.single()
+    if isinstance(atom, External):
+        return (atom.dotted.removeprefix("builtins."),)
+    if isinstance(atom, Class):
+        return (f"{atom.code.module.name}.{atom.code.name}",)
+    return (atom.ref.dotted,) if isinstance(atom, LibObject) and atom.is_class else None
+
+
+def thrown(run: Run, value: Value, node: cst.CSTNode) -> Value:
+    """What is called here raises this."""
+    for where, atom in value.alternatives:
+        if isinstance(atom, Raised):
+            run.throw(atom, where, place=node)
+    run.state.reach = EMPTY
+    return Value()

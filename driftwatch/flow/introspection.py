@@ -11,7 +11,7 @@ from driftwatch.binding.signature import Fault, Shape, bind
 from driftwatch.flow.arguments import argument, asks
 from driftwatch.flow.attributes import attribute_of
 from driftwatch.flow.conditions import presence
-from driftwatch.flow.containers import elements_of
+from driftwatch.flow.exceptional import class_names
 from driftwatch.flow.exceptions import is_one_of, raised_of
 from driftwatch.flow.library import (
     CONSTRUCTOR,
@@ -239,20 +239,6 @@ def _issubclass(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         is_one = is_one_of(raised_of(name), classes) if name else None
         found.append((where, UNKNOWN if is_one is None else Const(is_one)))
     return value_of(found)
-
-
-def class_names(run: Run, value: Value) -> tuple[str, ...] | None:
-    """The classes that a value names, alone or in a tuple; None where one of them cannot be told."""
-    parts = elements_of(run, value)
-    if parts is not None:
-        found = [class_names(run, part.value) for part in parts]
-        return None if None in found else tuple(name for names in found if names is not None for name in names)
-    atom = value.single()
-    if isinstance(atom, External):
-        return (atom.dotted.removeprefix("builtins."),)
-    if isinstance(atom, Class):
-        return (f"{atom.code.module.name}.{atom.code.name}",)
-    return (atom.ref.dotted,) if isinstance(atom, LibObject) and atom.is_class else None
 
 
 def _type(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:

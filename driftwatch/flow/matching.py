@@ -7,8 +7,8 @@ import libcst as cst
 from driftwatch.flow.children import walk
 from driftwatch.flow.conditions import answer_comparison, exact, split
 from driftwatch.flow.escape import lose
+from driftwatch.flow.exceptional import class_names
 from driftwatch.flow.exceptions import is_one_of
-from driftwatch.flow.introspection import class_names
 from driftwatch.flow.names import assign_name
 from driftwatch.flow.run import Run, settle
 from driftwatch.flow.state import State, join_states

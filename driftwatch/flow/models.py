@@ -22,20 +22,21 @@ from driftwatch.flow.deferred import DEFERRED
 from driftwatch.flow.dynamic import DYNAMIC, start_program, starts_programs
 from driftwatch.flow.enums import AUTO
 from driftwatch.flow.escape import NOT_SORTED_OUT, lose
+from driftwatch.flow.exceptional import class_names, thrown
 from driftwatch.flow.exceptions import raised_of
 from driftwatch.flow.handed import only_reads
 from driftwatch.flow.import_calls import IMPORT_CALLS
-from driftwatch.flow.introspection import INTROSPECTION, class_names
+from driftwatch.flow.introspection import INTROSPECTION
 from driftwatch.flow.objects import make
 from driftwatch.flow.patches import PATCHES
 from driftwatch.flow.records import as_dict, is_record, replaced
 from driftwatch.flow.results import count_of
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.sets import as_set, members_of
-from driftwatch.flow.sinks import only_looks
-from driftwatch.flow.skips import SKIPS
+from driftwatch.flow.sinks import DECORATOR_MAKERS, only_looks
 from driftwatch.flow.state import Arguments, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.taint import anonymous
+from driftwatch.flow.test_runners import TEST_RUNNERS
 from driftwatch.flow.values import (
     UNKNOWN,
     Alternative,
@@ -58,7 +59,6 @@ from driftwatch.flow.values import (
     unknown,
     value_of,
 )
-from driftwatch.releases import EMPTY
 
 Model = Callable[[Run, Arguments, cst.CSTNode], Value]
 
@@ -273,25 +273,7 @@ def _exit(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """The program ends here; a script that ends itself so has run."""
     if run.frame.function is None:
         run.frame.module.exits |= run.state.reach
-    return _thrown(run, _exception(run, "SystemExit", arguments), node)
-
-
-def _thrown(run: Run, value: Value, node: cst.CSTNode) -> Value:
-    """What is called here raises this."""
-    for where, atom in value.alternatives:
-        if isinstance(atom, Raised):
-            run.throw(atom, where, place=node)
-    run.state.reach = EMPTY
-    return Value()
-
-
-def _ends_test(name: str) -> Model:
-    """What ends a test by raising what only the test runner takes."""
-
-    def model(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-        return _thrown(run, Value(((run.state.reach, Raised((name, "BaseException"))),)), node)
-
-    return model
+    return thrown(run, _exception(run, "SystemExit", arguments), node)
 
 
 def _text(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -337,7 +319,7 @@ MODELS: dict[str, Model] = {
     **IMPORT_CALLS,
     **PATCHES,
     **DYNAMIC,
-    **SKIPS,
+    **TEST_RUNNERS,
     **CONTAINERS,
     "builtins.bool": _bool,
     "builtins.len": _len,
@@ -361,12 +343,6 @@ MODELS: dict[str, Model] = {
     "builtins.quit": _exit,
     "sys.exit": _exit,
     "os._exit": _exit,
-    "pytest.skip": _ends_test("pytest.skip.Exception"),
-    "pytest.xfail": _ends_test("pytest.xfail.Exception"),
-    "pytest.fail": _ends_test("pytest.fail.Exception"),
-    "pytest.exit": _ends_test("pytest.exit.Exception"),
-    "unittest.TestCase.skipTest": _ends_test("unittest.SkipTest"),
-    "unittest.TestCase.fail": _ends_test("AssertionError"),
     "functools.partial": _partial,
     **DEFERRED,
     "enum.auto": _auto,
@@ -377,9 +353,6 @@ MODELS: dict[str, Model] = {
     "builtins.iter": _iter,
     "logging.getLogger": _logger,
 }
-
-DECORATOR_MAKERS = frozenset({"functools.wraps", "functools.update_wrapper"})
-"""Functions that only read what they are given."""
 
 TRANSPARENT = frozenset(
     {

@@ -18,9 +18,9 @@ from driftwatch.flow.enums import is_enumeration
 from driftwatch.flow.files import Files
 from driftwatch.flow.frames import Frame
 from driftwatch.flow.handed import changes_given
-from driftwatch.flow.interpreter import new_run
 from driftwatch.flow.outline import Definition
 from driftwatch.flow.relevance import Selection, nothing_of, select
+from driftwatch.flow.run import Run
 from driftwatch.flow.shared import open_variables
 from driftwatch.flow.skips import MODULE_MARK, mark_of_body
 from driftwatch.flow.state import Arguments, Entry, ListContent, State
@@ -101,7 +101,7 @@ class Modules:
             return
         module.executing = True
         self.executing += 1
-        run = new_run(self._world)
+        run = Run(self._world)
         coverage, budget = Coverage(module, self._all), Budget()
         self._world.entries.covers(module, coverage)
         selection = self._selection(module)
@@ -190,7 +190,7 @@ class Modules:
     def _execute_skipped(self, module: ModuleCode, name: str, pieces: list[Piece]) -> Value:
         """Execute the statements that bind a name which turned out to be needed after all."""
         module.names[name] = unknown(self._all)
-        run = new_run(self._world)
+        run = Run(self._world)
         run.state = State(self._all, dict(module.names), dict(module.heap))
         del run.state.vars[name]
         for piece in pieces:
@@ -291,7 +291,7 @@ class Modules:
         piece = selection.skipped_definitions.get(atom.name)
         if piece is None:
             return self._reexported(module, atom.name)
-        run = new_run(self._world)
+        run = Run(self._world)
         run.frame = self._module_frame(module, self.tree(module, piece.first, piece.last), self._world.no_frame)
         run.state = State(self._all, dict(module.names), dict(module.heap))
         run.block(run.frame.tree.module.body)
@@ -372,7 +372,7 @@ class Modules:
             return unknown(where)
         self._asked.add(key)
         try:
-            run = new_run(self._world)
+            run = Run(self._world)
             # Who asks for the name makes the use; here, none is recorded.
             run.frame = Frame(module, hook.code.tree, records=False, muted=True)
             run.state = State(where, {}, dict(module.heap))

@@ -11,13 +11,12 @@ import libcst as cst
 
 from driftwatch.flow.arguments import argument
 from driftwatch.flow.escape import lose
-from driftwatch.flow.exceptions import raised_of
-from driftwatch.flow.library import missing, use_import, use_name
+from driftwatch.flow.library import use_import, use_name
+from driftwatch.flow.library_writes import owner_of, use_patch
 from driftwatch.flow.members import set_any, set_attribute
-from driftwatch.flow.replaced import MOCK, enter_patches, replace_name
+from driftwatch.flow.replaced import MOCK, enter_patches
 from driftwatch.flow.run import Run, as_alternatives
 from driftwatch.flow.state import Arguments
-from driftwatch.flow.uses import PatchUse
 from driftwatch.flow.values import (
     Alternative,
     Atom,
@@ -37,45 +36,6 @@ from driftwatch.releases import ReleaseSet
 from driftwatch.snapshot.model import Ref
 
 
-def use_patch(
-    run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode, *, requires: bool = False, now: bool = True
-) -> None:
-    """Record the replacement of one of the library's names.
-
-    Where it requires a name that is not there, it raises: `now`, or when what it gives is entered.
-    """
-    if isinstance(atom, LibModule) and run.target.is_inside(atom.module):
-        owner = Ref(atom.module, "")
-    elif isinstance(atom, LibObject) and atom.is_class:
-        owner = atom.ref
-    else:
-        return
-    run.touch()
-    if run.frame.records:
-        catch = run.catch("AttributeError")
-        run.record(
-            PatchUse(
-                run.history.distribution, run.location(node), where, catch, run.frame.way_in(), owner, name, requires
-            )
-        )
-    if requires and now and not owner.qualname:
-        has_module = run.history.has_module(owner.module)
-        missing(run, raised_of("AttributeError"), (where & has_module) - run.history.importable(owner.module, name))
-
-
-def put_in_place(run: Run, atom: Atom, name: str, value: Value) -> None:
-    """Something is put in the place of one of the library's names, and stays there."""
-    owner = _owner_of(run, atom)
-    if owner is not None:
-        replace_name(run, owner, name, value)
-
-
-def _owner_of(run: Run, atom: Atom) -> str | None:
-    if isinstance(atom, LibModule) and run.target.is_inside(atom.module):
-        return atom.module
-    return atom.ref.dotted if isinstance(atom, LibObject) and atom.is_class else None
-
-
 def _replacing(run: Run, owner: Value | None, name: Value | None, given: Value | None, arguments: Arguments) -> Value:
     """What a patch of these names is: nothing is known of a mock, unless it is made after what it replaces."""
     reach = run.state.reach
@@ -84,7 +44,7 @@ def _replacing(run: Run, owner: Value | None, name: Value | None, given: Value |
     gives = given if given is not None else Value(((reach, MOCK),))
     found: list[Alternative] = []
     for where, atom in as_alternatives(owner, reach):
-        path = _owner_of(run, atom)
+        path = owner_of(run, atom)
         for there, key in as_alternatives(name, where):
             if path is not None and isinstance(key, Const) and isinstance(key.value, str):
                 found.append((there, Replacing(path, key.value, gives.within(there))))

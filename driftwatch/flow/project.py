@@ -12,11 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from driftwatch.flow.ahead import helper
-from driftwatch.flow.analysis import Analysis
 from driftwatch.flow.contents import Contents
 from driftwatch.flow.results_cache import ResultsCache, key_of
 from driftwatch.flow.source import without_warnings
-from driftwatch.flow.uses import Diagnostic, Unresolved, Use
+from driftwatch.flow.uses import Analysis, Diagnostic, Unresolved, Use
 from driftwatch.flow.work import Work, work_ahead
 from driftwatch.snapshot.history import History
 

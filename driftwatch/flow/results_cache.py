@@ -25,7 +25,7 @@ from typing import Any
 
 import driftwatch
 from driftwatch.flow import uses
-from driftwatch.flow.analysis import Analysis
+from driftwatch.flow.uses import Analysis
 from driftwatch.releases import ReleaseSet
 from driftwatch.seals import Seals
 from driftwatch.snapshot.history import History

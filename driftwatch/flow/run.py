@@ -31,6 +31,7 @@ from driftwatch.flow.values import (
     Instance,
     LibObject,
     ListRef,
+    MethodOf,
     Raised,
     Value,
 )
@@ -56,14 +57,18 @@ class Semantics:
     branch: Callable[[Run, cst.BaseExpression], tuple[State, State]]
     execute: Callable[[Run, cst.CSTNode], None]
     call: Callable[[Run, Value, Arguments, cst.CSTNode], Value]
+    model: Callable[[Run, str, Arguments, cst.CSTNode], Value]
+    """Call a builtin or an object of another package, by its import path."""
+    method: Callable[[Run, MethodOf, Arguments, cst.CSTNode], Value]
+    """Call a method of a container, a signature or another object of Python's own."""
 
 
 class Run:
     """One execution. `state` and `frame` are the current ones; both are replaced as it goes."""
 
-    def __init__(self, world: World, semantics: Semantics) -> None:
+    def __init__(self, world: World) -> None:
         self.world = world
-        self.semantics = semantics
+        self.semantics = world.semantics
         self.history = world.history
         self.target = world.target
         self.recorder = world.recorder
@@ -112,9 +117,13 @@ class Run:
         """Call a value."""
         return self.semantics.call(self, value, arguments, node)
 
+    def call_external(self, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
+        """Call a builtin or an object of another package."""
+        return self.semantics.model(self, dotted, arguments, node)
+
     def apart(self, frame: Frame, state: State | None = None) -> Run:
         """Another execution in the same world, which leaves this one's state alone."""
-        other = Run(self.world, self.semantics)
+        other = Run(self.world)
         other.frame, other.ledger, other.handling, other.waiting = frame, self.ledger, self.handling, self.waiting
         if state is not None:
             other.state = state

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from driftwatch.flow.code import ModuleCode
 from driftwatch.flow.exports import hooks, telling_names
 from driftwatch.flow.files import Files
+from driftwatch.flow.semantics import SEMANTICS
 from driftwatch.flow.source import SourceError
 from driftwatch.flow.world import World
 from driftwatch.snapshot.adapted import face_of
@@ -47,7 +48,7 @@ class LibrarySearch:
 
     def __init__(self, history: History, files: Files, progress: Callable[..., object] | None) -> None:
         self.files = files
-        self.world = World(history, files)
+        self.world = World(history, files, SEMANTICS)
         self.analysed: set[str] = set()
         self.mentioning: frozenset[str] = frozenset()
         self._progress = progress

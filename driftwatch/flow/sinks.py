@@ -23,6 +23,10 @@ _SAYING = frozenset(
 """Methods of a logger, whatever makes it."""
 
 
+DECORATOR_MAKERS = frozenset({"functools.wraps", "functools.update_wrapper"})
+"""Functions that only read what they are given."""
+
+
 def only_looks(dotted: str) -> bool:
     """Whether a function of Python or of another package only looks at its arguments."""
     return dotted in _LOOKING or dotted.startswith(_LOOKING_PACKAGES)

@@ -6,30 +6,21 @@ which the runner does not call that.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import libcst as cst
-
 from driftwatch.flow.arguments import argument
 from driftwatch.flow.code import ClassCode, FunctionCode, ModuleCode
-from driftwatch.flow.conditions import split, truth_of
 from driftwatch.flow.containers import elements_of
 from driftwatch.flow.run import Run
 from driftwatch.flow.state import Arguments
-from driftwatch.flow.taint import depends_on_release
 from driftwatch.flow.values import (
     NOTHING,
-    UNKNOWN,
     Atom,
     Class,
-    Const,
     External,
     Function,
     ListRef,
     SkipMark,
     Value,
     unknown,
-    value_of,
 )
 from driftwatch.releases import EMPTY, ReleaseSet
 
@@ -38,45 +29,6 @@ ALWAYS = frozenset({"pytest.mark.skip", "unittest.skip", "unittest.case.skip"})
 
 MODULE_MARK = "pytestmark"
 """The variable of a module or class that marks all its tests."""
-
-
-def _mark_where(run: Run, arguments: Arguments, node: cst.CSTNode, *, skips: bool) -> Value:
-    condition = argument(arguments, 0, "condition")
-    if condition is None:
-        # `xfail` without a condition, or one that nobody can read.
-        return unknown(run.state.reach)
-    if condition.where(lambda atom: isinstance(atom, Const) and isinstance(atom.value, str)):
-        # Text is evaluated by the runner.
-        return unknown(run.state.reach)
-    holds, fails = split(run, None, condition, lambda atom: truth_of(run, atom))
-    surely = (holds.reach - fails.reach) if skips else (fails.reach - holds.reach)
-    perhaps = holds.reach & fails.reach & depends_on_release(condition)
-    never = run.state.reach - surely - perhaps
-    return value_of([(surely, SkipMark(surely=True)), (perhaps, SkipMark(surely=False)), (never, UNKNOWN)])
-
-
-def _skip_if(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    return _mark_where(run, arguments, node, skips=True)
-
-
-def _skip_unless(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    return _mark_where(run, arguments, node, skips=False)
-
-
-def _skip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    return Value(((run.state.reach, SkipMark(surely=True)),))
-
-
-SKIPS: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
-    "pytest.mark.skipif": _skip_if,
-    "pytest.mark.xfail": _skip_if,
-    "unittest.skipIf": _skip_if,
-    "unittest.case.skipIf": _skip_if,
-    "unittest.skipUnless": _skip_unless,
-    "unittest.case.skipUnless": _skip_unless,
-    **dict.fromkeys(ALWAYS, _skip),
-}
-"""A test that is expected to fail may do so: nothing is said of it there, either."""
 
 
 def skipped_by(run: Run, marks: Value) -> tuple[ReleaseSet, ReleaseSet]:

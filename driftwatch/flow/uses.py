@@ -326,3 +326,14 @@ class Diagnostic:
     line: int | None
     message: str
     mentions: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What was found. `files` were searched, `analysed` of them looked into."""
+
+    uses: tuple[Use, ...]
+    unresolved: tuple[Unresolved, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    files: int
+    analysed: int

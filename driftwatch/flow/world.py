@@ -14,6 +14,7 @@ from driftwatch.flow.loading import Loading
 from driftwatch.flow.modules import Modules
 from driftwatch.flow.objects import Objects
 from driftwatch.flow.recorder import Recorder
+from driftwatch.flow.run import Semantics
 from driftwatch.flow.shared import Shared
 from driftwatch.flow.syntax import Tree
 from driftwatch.flow.target import Target
@@ -23,8 +24,9 @@ from driftwatch.snapshot.history import History
 class World:
     """One library and one code base."""
 
-    def __init__(self, history: History, files: Files) -> None:
+    def __init__(self, history: History, files: Files, semantics: Semantics) -> None:
         self.history = history
+        self.semantics = semantics
         self.target = Target(history)
         self.all_releases = history.timeline.all
         self.recorder = Recorder()
