@@ -21,10 +21,10 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from driftwatch.config import Config, discover, load
-from driftwatch.dockerfile import is_dockerfile
 from driftwatch.errors import ConfigError, InputError, UsageError
 from driftwatch.findings import Before, Finding, Severity
+from driftwatch.project.config import Config, discover, load
+from driftwatch.project.dockerfile import is_dockerfile
 from driftwatch.releases import union
 from driftwatch.scan import ScanRequest, ScanResult, Sources, TargetResult, scan
 from driftwatch.snapshot.git import GitCommit, git

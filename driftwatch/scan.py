@@ -16,17 +16,17 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from driftwatch import ranges
-from driftwatch.config import Config, discover
-from driftwatch.declared import Notice, Requirements
-from driftwatch.discovery import Root, find_roots
 from driftwatch.errors import ConfigError, DriftwatchError, UsageError
 from driftwatch.findings import Apart, Before, Finding, Severity, Verdict, judge, placed
 from driftwatch.flow.project import analyse
-from driftwatch.flow.source import SourceError, decode, without_warnings
+from driftwatch.flow.syntax.source import SourceError, decode, without_warnings
 from driftwatch.flow.uses import Diagnostic, Outcome, SwitchedOff, Unresolved
 from driftwatch.passages import Passages
-from driftwatch.pins import installations
+from driftwatch.project import ranges
+from driftwatch.project.config import Config, discover
+from driftwatch.project.declared import Notice, Requirements
+from driftwatch.project.discovery import Root, find_roots
+from driftwatch.project.pins import installations
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.rules import RULES, apply, apply_to_installations, suggestion, told_once
 from driftwatch.rules.advisories import load

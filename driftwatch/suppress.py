@@ -23,9 +23,9 @@ from typing import Any
 
 from packaging.version import Version
 
-from driftwatch.discovery import path_matches
 from driftwatch.errors import InputError
 from driftwatch.findings import Finding, Severity
+from driftwatch.project.discovery import path_matches
 from driftwatch.releases import ReleaseSet, Timeline
 
 _DIRECTIVE = re.compile(

@@ -25,8 +25,8 @@ from typing import TypeGuard
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from driftwatch.discovery import find_roots
 from driftwatch.flow.project import Analysis, analyse
+from driftwatch.project.discovery import find_roots
 from driftwatch.snapshot import store
 from driftwatch.snapshot.fetch import SCHEME, fetch_project
 from driftwatch.snapshot.history import History

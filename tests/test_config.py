@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.config import Config, discover, load
 from driftwatch.errors import ConfigError
+from driftwatch.project.config import Config, discover, load
 
 FULL = """\
 [project]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.config import read_toml
 from driftwatch.errors import ConfigError, UsageError
+from driftwatch.project.config import read_toml
 from driftwatch.releases import Timeline
 from tests.cli_process import make_studio, run, surroundings
 

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from driftwatch.discovery import find_roots
 from driftwatch.flow.project import Analysis, analyse
+from driftwatch.project.discovery import find_roots
 from tests.flow.marked import history
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))

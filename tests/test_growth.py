@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.flow import files, first_look
 from driftwatch.flow.project import analyse
+from driftwatch.flow.sources import files, first_look
 from driftwatch.flow.uses import CallUse, SubclassUse
 from tests.flow.marked import history
 from tests.hostile_shapes import FOLLOWED, SEARCHED, Shape

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.declared import Requirements
 from driftwatch.errors import UsageError
-from driftwatch.ranges import CheckedRange, check_names, choose
+from driftwatch.project.declared import Requirements
+from driftwatch.project.ranges import CheckedRange, check_names, choose
 from driftwatch.releases import Timeline
 
 LIB = "flash-kiln"

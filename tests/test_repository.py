@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import driftwatch
-from driftwatch.config import discover
+from driftwatch.project.config import discover
 from driftwatch.rules import RULES
 from driftwatch.targets.target import Target
 from tests.conftest import ROOT

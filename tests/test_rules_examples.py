@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.declared import Requirements
 from driftwatch.findings import Finding, Severity, judge
 from driftwatch.flow.project import analyse
-from driftwatch.pins import installations
+from driftwatch.project.declared import Requirements
+from driftwatch.project.pins import installations
 from driftwatch.rules import RULES, apply, apply_to_installations, rule
 from driftwatch.rules.example import COMPANIONS, DISTRIBUTION, history, knowledge
 from driftwatch.rules.rule import Context, Example, Rule

@@ -9,9 +9,9 @@ import pytest
 from packaging.version import Version
 
 from driftwatch.cli.scan import report_of
-from driftwatch.config import Config
-from driftwatch.declared import Requirements
-from driftwatch.pins import installations
+from driftwatch.project.config import Config
+from driftwatch.project.declared import Requirements
+from driftwatch.project.pins import installations
 from driftwatch.report import render
 from driftwatch.report.options import RenderOptions
 from driftwatch.rules.example import COMPANIONS, DISTRIBUTION

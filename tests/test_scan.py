@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.config import Config, load
 from driftwatch.errors import ConfigError, InputError, UsageError
 from driftwatch.flow.uses import Outcome
+from driftwatch.project.config import Config, load
 from driftwatch.rules.example import history
 from driftwatch.scan import ScanRequest, ScanResult, Watched, config_for, scan
 from driftwatch.suppress import baseline_text

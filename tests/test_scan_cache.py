@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.flow import project, results_cache
-from driftwatch.flow.contents import Contents
+from driftwatch.flow import project
 from driftwatch.flow.project import analyse
-from driftwatch.flow.results_cache import FOLDER, ResultsCache, key_of
+from driftwatch.flow.sources import results_cache
+from driftwatch.flow.sources.contents import Contents
+from driftwatch.flow.sources.results_cache import FOLDER, ResultsCache, key_of
 from driftwatch.flow.uses import Analysis
 from driftwatch.seals import Seals
 from driftwatch.snapshot import store
@@ -181,7 +182,7 @@ def test_files_that_cannot_be_read_are_looked_at_anew(code: Path, tmp_path: Path
 def test_files_that_change_while_they_are_read_are_not_kept(
     code: Path, tmp_path: Path, history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("driftwatch.flow.contents.KEEP_BYTES", 0)
+    monkeypatch.setattr("driftwatch.flow.sources.contents.KEEP_BYTES", 0)
     real = project._analysed
 
     def changes(contents: Contents, *rest: object) -> Analysis:

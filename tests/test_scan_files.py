@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.discovery import find_roots
 from driftwatch.errors import InputError
+from driftwatch.project.discovery import find_roots
 
 
 def make(root: Path, *names: str) -> None:
@@ -123,7 +123,7 @@ def test_a_folder_that_vanishes_is_told(tmp_path: Path, monkeypatch: pytest.Monk
             shutil.rmtree(path)
         return real(path)
 
-    monkeypatch.setattr("driftwatch.discovery.os.scandir", scandir)
+    monkeypatch.setattr("driftwatch.project.discovery.os.scandir", scandir)
     roots, diagnostics = find_roots([tmp_path], base=tmp_path)
     assert [Path(file).name for file in roots[0].files] == ["a.py"]
     assert [(d.path, d.message) for d in diagnostics] == [

@@ -12,8 +12,8 @@ import libcst as cst
 import pytest
 
 from driftwatch.flow.project import analyse
-from driftwatch.flow.survey import Survey, survey
-from driftwatch.flow.syntax import Tree, parse
+from driftwatch.flow.syntax.survey import Survey, survey
+from driftwatch.flow.syntax.syntax import Tree, parse
 from driftwatch.snapshot import store
 from driftwatch.snapshot.history import History, merge
 from tests.conftest import ROOT
@@ -123,8 +123,8 @@ def test_what_has_nothing_to_do_with_the_library_is_not_made_into_syntax(
         surveyed.append(text)
         return survey(text)
 
-    monkeypatch.setattr("driftwatch.flow.modules.parse", make)
-    monkeypatch.setattr("driftwatch.flow.work.survey", look)
+    monkeypatch.setattr("driftwatch.flow.interpreter.modules.parse", make)
+    monkeypatch.setattr("driftwatch.flow.sources.work.survey", look)
     analysis = analyse(tmp_path, sorted(tmp_path.glob("*.py")), [history])
     made = [node for tree in trees if tree.concrete is not None for node in tree.concrete.origins]
     names = {node.value for node in made if isinstance(node, cst.Name)}

@@ -17,7 +17,7 @@ from driftwatch.snapshot.index import PackageIndex
 from driftwatch.snapshot.index_settings import IndexSettings
 from driftwatch.snapshot.update import update
 from driftwatch.targets.target import Target, shipped_targets
-from driftwatch.watch import CodeBase, WatchRequest, watch
+from driftwatch.watching.watch import CodeBase, WatchRequest, watch
 from tests.cli_process import Result, run
 from tests.fake_index import FakeIndex, make_wheel, serving
 

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from driftwatch.config import tomllib
+from driftwatch.project.config import tomllib
 from tests.conftest import ROOT
 from tests.test_action import SCRIPTS, tool
 

@@ -70,7 +70,7 @@ def check_command(file: Path, target_name: str | None, config_file: Path | None)
 
 def _specifier(timeline: Timeline, against: str | None, everything: str) -> str:
     """The specifier, whichever way of those that scan takes it is written in."""
-    from driftwatch.ranges import series
+    from driftwatch.project.ranges import series
 
     if against is None or against.strip() == "all":
         return everything

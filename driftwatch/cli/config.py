@@ -42,8 +42,8 @@ that counts. Options of a command come before it.""",
 @config_option
 def config_command(path: Path, output_format: str, output: Path | None, config_file: Path | None) -> None:
     """Show what applies to a scan of PATH, where each value comes from, and which releases are checked, and why."""
-    from driftwatch.applied import applied
-    from driftwatch.config import discover
+    from driftwatch.project.applied import applied
+    from driftwatch.project.config import discover
     from driftwatch.report.applied import render, render_json
     from driftwatch.report.styled import Look, look
 

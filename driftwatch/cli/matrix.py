@@ -96,8 +96,8 @@ def matrix_command(
 
 def _with_declared(report: Report, path: Path) -> Report:
     """The report with the releases that the code base itself asks for."""
-    from driftwatch.declared import Requirements
-    from driftwatch.ranges import choose
+    from driftwatch.project.declared import Requirements
+    from driftwatch.project.ranges import choose
     from driftwatch.releases import EMPTY
 
     requirements = Requirements(path, [target.distribution for target in report.targets])

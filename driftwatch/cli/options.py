@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from driftwatch.cli.progress import Activity
-    from driftwatch.config import Config
+    from driftwatch.project.config import Config
     from driftwatch.scan import Watched
     from driftwatch.snapshot.history import History
     from driftwatch.targets.target import Target
@@ -52,7 +52,7 @@ def config_option(command: _Command) -> _Command:
 
 def configuration(config_file: Path | None) -> Config:
     """The configuration in a file, else the nearest one from the working folder upward."""
-    from driftwatch.config import discover, load
+    from driftwatch.project.config import discover, load
 
     return load(config_file) if config_file is not None else discover(Path.cwd())
 
@@ -90,7 +90,7 @@ def targets_of(config: Config) -> tuple[Target, ...]:
     from packaging.utils import canonicalize_name
 
     from driftwatch.errors import ConfigError, UsageError
-    from driftwatch.ranges import check_names
+    from driftwatch.project.ranges import check_names
     from driftwatch.targets.target import Target, shipped_targets
 
     chosen = {(canonicalize_name(target.distribution), target.module): target for target in shipped_targets()}
@@ -132,7 +132,7 @@ def finder(config: Config, shown: Activity) -> Callable[[Watched, tuple[str, ...
     def find(watched: Watched, versions: tuple[str, ...]) -> Watched:
         from dataclasses import replace
 
-        from driftwatch.previews import with_releases
+        from driftwatch.project.previews import with_releases
 
         target = next(each for each in targets_of(config) if each.distribution == watched.history.distribution)
         shown.title(f"fetching {target.distribution} {', '.join(versions)}")

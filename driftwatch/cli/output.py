@@ -95,7 +95,7 @@ def write_all(files: Sequence[tuple[Path, str]]) -> None:
 
 def spare_sources(path: Path, scanned: Iterable[Path] = ()) -> None:
     """`InputError` where a report would replace what is read for one: Python, a declaration, a file that is named."""
-    from driftwatch.discovery import SUFFIXES
+    from driftwatch.project.discovery import SUFFIXES
 
     target = _real(path)
     with _told(path):

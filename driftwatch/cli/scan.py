@@ -18,7 +18,7 @@ from driftwatch.errors import InputError, UsageError
 from driftwatch.report import FORMATS
 
 if TYPE_CHECKING:
-    from driftwatch.config import Config
+    from driftwatch.project.config import Config
     from driftwatch.report.model import Report
     from driftwatch.scan import ScanRequest, ScanResult
 
@@ -140,7 +140,7 @@ def resolve(inputs: tuple[str, ...], config_file: Path | None, shown: Activity) 
     A release from the index is no part of the project that stands in the working folder: of that project's
     configuration, only its targets count for it.
     """
-    from driftwatch.config import Config
+    from driftwatch.project.config import Config
     from driftwatch.scan import config_for
 
     local = tuple(Path(text) for text in inputs if not text.startswith(FROM_INDEX))

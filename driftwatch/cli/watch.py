@@ -25,8 +25,8 @@ from driftwatch.cli.scan import FROM_INDEX, resolve, title
 from driftwatch.cli.snapshot import storing
 
 if TYPE_CHECKING:
-    from driftwatch.config import Config
-    from driftwatch.watch import CodeBase
+    from driftwatch.project.config import Config
+    from driftwatch.watching.watch import CodeBase
 
 FORMATS = ("markdown", "json")
 
@@ -78,7 +78,7 @@ def watch_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how
     """
     from driftwatch.report.watch import render, render_json
     from driftwatch.snapshot.cache import cache_root
-    from driftwatch.watch import WatchRequest, watch
+    from driftwatch.watching.watch import WatchRequest, watch
 
     settled = settle((*wanted, *((Wanted("json"),) if as_json else ())), output, FORMATS[0])
     config = configuration(config_file)
@@ -111,7 +111,7 @@ def watch_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how
 def _code_bases(
     named: Sequence[str], config: Config, config_file: Path | None, shown: Activity
 ) -> tuple[CodeBase, ...]:
-    from driftwatch.watch import CodeBase
+    from driftwatch.watching.watch import CodeBase
 
     found: list[CodeBase] = []
     for word in named or config.watch:

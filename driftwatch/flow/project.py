@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from driftwatch.flow.ahead import helper
-from driftwatch.flow.contents import Contents
-from driftwatch.flow.results_cache import ResultsCache, key_of
-from driftwatch.flow.source import without_warnings
+from driftwatch.flow.sources.ahead import helper
+from driftwatch.flow.sources.contents import Contents
+from driftwatch.flow.sources.results_cache import ResultsCache, key_of
+from driftwatch.flow.sources.work import Work, work_ahead
+from driftwatch.flow.syntax.source import without_warnings
 from driftwatch.flow.uses import Analysis, Diagnostic, Unresolved, Use
-from driftwatch.flow.work import Work, work_ahead
 from driftwatch.snapshot.history import History
 
 __all__ = ["Analysis", "analyse"]
@@ -66,8 +66,8 @@ def _analysed(
 def _search(
     contents: Contents, histories: Sequence[History], work: Work, progress: Callable[..., object] | None
 ) -> Analysis:
-    from driftwatch.flow.files import Files  # noqa: PLC0415 - libcst takes longer to import than a warm run lasts
     from driftwatch.flow.search import LibrarySearch, many_deep_objects  # noqa: PLC0415
+    from driftwatch.flow.sources.files import Files  # noqa: PLC0415 - libcst takes longer to import than a warm run lasts
 
     uses: list[Use] = []
     unresolved: list[Unresolved] = []

@@ -11,12 +11,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from driftwatch.flow.code import ModuleCode
-from driftwatch.flow.exports import hooks, telling_names
-from driftwatch.flow.files import Files
+from driftwatch.flow.domain.code import ModuleCode
+from driftwatch.flow.interpreter.exports import hooks, telling_names
+from driftwatch.flow.interpreter.world import World
 from driftwatch.flow.semantics import SEMANTICS
-from driftwatch.flow.source import SourceError
-from driftwatch.flow.world import World
+from driftwatch.flow.sources.files import Files
+from driftwatch.flow.syntax.source import SourceError
 from driftwatch.snapshot.adapted import face_of
 from driftwatch.snapshot.history import History
 

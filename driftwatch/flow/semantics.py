@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from driftwatch.flow.calls import apply_value
-from driftwatch.flow.conditions import branch
-from driftwatch.flow.container_methods import call_method
-from driftwatch.flow.expressions import evaluate
-from driftwatch.flow.models import call_external
-from driftwatch.flow.run import Semantics
-from driftwatch.flow.statements import execute
+from driftwatch.flow.interpreter.calls import apply_value
+from driftwatch.flow.interpreter.conditions import branch
+from driftwatch.flow.interpreter.expressions import evaluate
+from driftwatch.flow.interpreter.run import Semantics
+from driftwatch.flow.interpreter.statements import execute
+from driftwatch.flow.models.container_methods import call_method
+from driftwatch.flow.models.models import call_external
 
 SEMANTICS = Semantics(evaluate, branch, execute, apply_value, call_external, call_method)

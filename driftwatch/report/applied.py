@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from driftwatch.applied import DEFAULT, Applied, AppliedTarget
+from driftwatch.project.applied import DEFAULT, Applied, AppliedTarget
 from driftwatch.report.phrases import count
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose

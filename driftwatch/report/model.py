@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from driftwatch.declared import Notice
 from driftwatch.findings import Apart, Before, Finding, Severity, is_aside
 from driftwatch.flow.uses import Diagnostic, Outcome, Unresolved
+from driftwatch.project.declared import Notice
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.sites import Site
 from driftwatch.snapshot.history import History

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from driftwatch import __version__
 from driftwatch.findings import Finding
 from driftwatch.flow.uses import Outcome
-from driftwatch.news import Hits, NewRelease, News
 from driftwatch.report.changes import change_form, words
 from driftwatch.report.diff import Comparison
 from driftwatch.report.json_v1 import finding_form
 from driftwatch.report.markdown import LONGEST, code, text
 from driftwatch.report.phrases import count, outcome
 from driftwatch.snapshot.diff import Change, ChangeKind, Grade
+from driftwatch.watching.news import Hits, NewRelease, News
 
 MARKER = "<!-- driftwatch watch -->"
 _MOST_SITES = 40

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from driftwatch.findings import Severity, Verdict, is_aside
 from driftwatch.flow.uses import Use
-from driftwatch.pins import Installation
+from driftwatch.project.pins import Installation
 from driftwatch.rules import (
     advisory,
     changed_constant,

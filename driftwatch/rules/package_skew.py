@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from packaging.utils import canonicalize_name
 
-from driftwatch.declared import Declaration
 from driftwatch.findings import Severity, Verdict
 from driftwatch.flow.uses import Location, Step
-from driftwatch.pins import Installation
+from driftwatch.project.declared import Declaration
+from driftwatch.project.pins import Installation
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Rule
 

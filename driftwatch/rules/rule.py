@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 from driftwatch.binding.calls import Part, parts
 from driftwatch.findings import Severity, Verdict
 from driftwatch.flow.uses import Argument, CallUse, Outcome, Use
-from driftwatch.pins import Installation
+from driftwatch.project.pins import Installation
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.advisories import Knowledge
 from driftwatch.snapshot.history import History

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.flow import ahead, project
-from driftwatch.flow.ahead import Inbox, Outbox, helper
-from driftwatch.flow.contents import Contents
-from driftwatch.flow.first_look import importers, mentioning
+from driftwatch.flow import project
 from driftwatch.flow.project import analyse
-from driftwatch.flow.survey import survey
-from driftwatch.flow.work import Work, work_ahead
+from driftwatch.flow.sources import ahead
+from driftwatch.flow.sources.ahead import Inbox, Outbox, helper
+from driftwatch.flow.sources.contents import Contents
+from driftwatch.flow.sources.first_look import importers, mentioning
+from driftwatch.flow.sources.work import Work, work_ahead
+from driftwatch.flow.syntax.survey import survey
 from driftwatch.snapshot import store
 from driftwatch.snapshot.history import History
 

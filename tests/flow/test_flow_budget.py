@@ -8,8 +8,8 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from driftwatch.flow.budget import MAX_STATEMENTS
-from driftwatch.flow.run import Run
+from driftwatch.flow.domain.budget import MAX_STATEMENTS
+from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.uses import CallUse
 from tests.flow.marked import analysed
 

@@ -12,10 +12,10 @@ import libcst as cst
 import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from driftwatch.flow import concrete, positions, syntax
-from driftwatch.flow.children import children, walk
-from driftwatch.flow.source import SourceError
-from driftwatch.flow.syntax import Tree, parse
+from driftwatch.flow.syntax import concrete, positions, syntax
+from driftwatch.flow.syntax.children import children, walk
+from driftwatch.flow.syntax.source import SourceError
+from driftwatch.flow.syntax.syntax import Tree, parse
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 FILES = (

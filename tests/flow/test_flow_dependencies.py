@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from driftwatch.flow.dependencies import Dependencies
+from driftwatch.flow.domain.dependencies import Dependencies
 
 
 def test_what_changes_after_it_was_read_makes_stale() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.flow.contents import Contents
-from driftwatch.flow.files import Files
 from driftwatch.flow.project import analyse
-from driftwatch.flow.relevance import select
+from driftwatch.flow.sources.contents import Contents
+from driftwatch.flow.sources.files import Files
+from driftwatch.flow.sources.relevance import select
 from tests.flow.marked import history, write
 
 

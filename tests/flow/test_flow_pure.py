@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from driftwatch.flow import pure
-from driftwatch.flow.pure import NotPureError
-from driftwatch.flow.values import Const
+from driftwatch.flow.domain import pure
+from driftwatch.flow.domain.pure import NotPureError
+from driftwatch.flow.domain.values import Const
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 PLAIN = st.one_of(st.none(), st.booleans(), st.integers(-999, 999), st.text(max_size=8), FLOATS)

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftwatch.flow.source import SourceError, decode
-from driftwatch.flow.survey import Import, survey
+from driftwatch.flow.syntax.source import SourceError, decode
+from driftwatch.flow.syntax.survey import Import, survey
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import driftwatch
-from driftwatch.flow.outline import definition, definitions, imports, is_long_class
-from driftwatch.flow.survey import survey
+from driftwatch.flow.sources.outline import definition, definitions, imports, is_long_class
+from driftwatch.flow.syntax.survey import survey
 
 ROOT = Path(driftwatch.__file__).parent
 

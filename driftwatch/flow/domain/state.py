@@ -1,0 +1,426 @@
+"""What is known at a program point: the releases in which it is reached, the variables, and the containers they hold.
+
+States are joined where control flow meets. A variable's key is its name, or a dotted path such as ``self.ws`` for an
+attribute whose value was set or tested here; a path that only one side knows is forgotten at a join, since the place
+it stands for has a value of its own elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from driftwatch.flow.domain.path_conditions import NO_CONDITIONS, Conditions, assume, meet, spanned
+from driftwatch.flow.domain.taint import tainted_within
+from driftwatch.flow.domain.values import NOTHING, UNKNOWN, Atom, Const, LibInstance, Value, join, unknown, value_of
+from driftwatch.flow.uses import Location, Step
+from driftwatch.releases import EMPTY, ReleaseSet
+
+if TYPE_CHECKING:
+    from driftwatch.flow.domain.faults import Swallowed
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An item of a dict: where it may be, where it surely is, its value, and how it got there.
+
+    `location` is set when it first became an argument in another call than the one at hand, and `written` is where its
+    name stands in that one. `conditional` is where a
+    test that depends on the release, and could not be followed, decided whether it is there.
+    """
+
+    releases: ReleaseSet
+    certain: ReleaseSet
+    value: Value
+    trace: tuple[Step, ...] = ()
+    location: Location | None = None
+    conditional: ReleaseSet = EMPTY
+    written: Location | None = None
+
+    def within(self, releases: ReleaseSet) -> Entry:
+        if self.releases <= releases:
+            return self
+        return replace(self, releases=self.releases & releases, certain=self.certain & releases)
+
+
+@dataclass(frozen=True, slots=True)
+class DictContent:
+    """Keys known by name, and the releases in which there may be others: of a dict, or of an instance's attributes.
+
+    `forwarded` is where those others are what the current function's own caller passes. `others` is what may be under
+    the keys that are not known by name; where there may be such and it says nothing, it may be anything.
+    """
+
+    entries: dict[str, Entry] = field(default_factory=dict)
+    open: ReleaseSet = EMPTY
+    forwarded: ReleaseSet = EMPTY
+    others: Value = NOTHING
+
+    def under_unknown_keys(self) -> Value:
+        """What may be under the keys that are not known by name."""
+        anywhere = self.open | self.forwarded
+        known = self.others.within(anywhere)
+        return join(known, unknown(anywhere - known.defined()))
+
+    def opened(self, where: ReleaseSet, value: Value | None = None) -> DictContent:
+        """The same with something under a key that is not known in these releases, and perhaps more than one."""
+        if value is None and not self.others.alternatives:
+            return replace(self, open=self.open | where)
+        added = unknown(where) if value is None else value.within(where)
+        added = join(added, unknown(where - added.defined()))
+        return replace(self, open=self.open | where, others=join(self.under_unknown_keys(), added))
+
+    def joined_others(self, other: DictContent, where: ReleaseSet) -> DictContent:
+        """The same with what may be under the other dict's unknown keys in these releases."""
+        here = other.open & where
+        if not here:
+            return self
+        return self.opened(here, other.under_unknown_keys() if other.others.alternatives else None)
+
+
+def put(content: DictContent, key: str, entry: Entry) -> DictContent:
+    """The dict after ``d[key] = value`` where the entry says; elsewhere what was there stays."""
+    before = content.entries.get(key)
+    if before is not None:
+        stays = before.releases - entry.certain
+        kept = before.value.within(stays)
+        entry = replace(
+            entry,
+            releases=entry.releases | stays,
+            certain=entry.certain | (before.certain & (stays | entry.releases)),
+            value=join(entry.value, kept),
+        )
+    return replace(content, entries={**content.entries, key: entry})
+
+
+def take(content: DictContent, key: str, where: ReleaseSet) -> DictContent:
+    """The dict after the key was removed in these releases."""
+    before = content.entries.get(key)
+    if before is None:
+        return content
+    entries = dict(content.entries)
+    left = before.releases - where
+    if left:
+        entries[key] = replace(before, releases=left, certain=before.certain - where)
+    else:
+        del entries[key]
+    return replace(content, entries=entries)
+
+
+@dataclass(frozen=True, slots=True)
+class ListContent:
+    """Elements in order, each where it is there, and the releases in which there may be more or others; or a set's.
+
+    `others` is what those may be; where it says nothing, they may be anything.
+    """
+
+    elements: tuple[Entry, ...] = ()
+    open: ReleaseSet = EMPTY
+    forwarded: ReleaseSet = EMPTY
+    is_tuple: bool = False
+    others: Value = NOTHING
+    is_set: bool = False
+
+    def further(self) -> Value:
+        """What the elements may be of which it is not known whether they are there."""
+        anywhere = self.open | self.forwarded
+        known = self.others.within(anywhere)
+        return join(known, unknown(anywhere - known.defined()))
+
+
+@dataclass(frozen=True, slots=True)
+class PartialContent:
+    """What a ``functools.partial`` holds."""
+
+    func: Value
+    positional: ListContent
+    keywords: DictContent
+
+
+Content = DictContent | ListContent | PartialContent
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a call passes."""
+
+    positional: ListContent = field(default_factory=ListContent)
+    keywords: DictContent = field(default_factory=DictContent)
+
+    def __bool__(self) -> bool:
+        """Whether anything may be passed."""
+        content = (self.positional, self.keywords)
+        return bool(self.positional.elements or self.keywords.entries or any(c.open or c.forwarded for c in content))
+
+    def values(self) -> list[Value]:
+        return [e.value for e in (*self.positional.elements, *self.keywords.entries.values())]
+
+    @property
+    def constants(self) -> bool:
+        """Whether an argument is known exactly in some release."""
+        return any(_is_literal(atom) for value in self.values() for _, atom in value.alternatives)
+
+    def without_constants(self) -> Arguments:
+        """The same arguments, unknown where they are constants."""
+        return Arguments(
+            replace(self.positional, elements=tuple(_without_constants(e) for e in self.positional.elements)),
+            replace(self.keywords, entries={k: _without_constants(e) for k, e in self.keywords.entries.items()}),
+        )
+
+
+def _is_literal(atom: Atom) -> bool:
+    return isinstance(atom, Const) and atom.value is not None
+
+
+def _without_constants(entry: Entry) -> Entry:
+    alternatives = ((where, UNKNOWN if _is_literal(atom) else atom) for where, atom in entry.value.alternatives)
+    return replace(entry, value=value_of(alternatives))
+
+
+NO_ARGUMENTS = Arguments()
+
+
+NO_FAULTS: Swallowed = {}
+
+
+class State:
+    """A mutable program state; `fork` before going two ways.
+
+    `ghost` is where it is only gone on with to see more: the program has ended there. `faults` are what has been thrown
+    and swallowed on the way here, each with the releases, and `conditions` what could not be followed; both are
+    replaced, never changed. Of all of them counts what lies within `reach`.
+    """
+
+    __slots__ = ("conditions", "faults", "ghost", "heap", "reach", "vars")
+
+    def __init__(
+        self,
+        reach: ReleaseSet,
+        variables: dict[str, Value] | None = None,
+        heap: dict[int, Content] | None = None,
+        *,
+        on_the_way_of: State | None = None,
+    ) -> None:
+        self.reach = reach
+        self.vars: dict[str, Value] = {} if variables is None else variables
+        self.heap: dict[int, Content] = {} if heap is None else heap
+        self.conditions: Conditions = NO_CONDITIONS if on_the_way_of is None else on_the_way_of.conditions
+        self.ghost: ReleaseSet = EMPTY if on_the_way_of is None else on_the_way_of.ghost
+        self.faults: Swallowed = NO_FAULTS if on_the_way_of is None else on_the_way_of.faults
+
+    def fork(self, reach: ReleaseSet | None = None) -> State:
+        """A copy, reached in fewer releases if asked."""
+        return State(self.reach if reach is None else reach, dict(self.vars), dict(self.heap), on_the_way_of=self)
+
+    @property
+    def conditional(self) -> ReleaseSet:
+        """Where it is only reached under a test that depends on the release and could not be followed."""
+        return spanned(self.conditions) & self.reach if self.conditions else EMPTY
+
+    def assume(self, test: int, holds: bool, where: ReleaseSet) -> None:
+        """In these releases, it is reached on one of the two ways that such a test lets through."""
+        self.conditions = assume(self.conditions, (test, holds), where)
+
+    @property
+    def live(self) -> ReleaseSet:
+        """Where the program really gets here."""
+        return self.reach - self.ghost
+
+    def covers(self, other: State) -> bool:
+        """Whether it is the other state, in the same releases or more."""
+        return (
+            other.reach <= self.reach
+            and other.ghost == self.ghost
+            and other.faults == self.faults
+            and other.vars == self.vars
+            and other.heap == self.heap
+            and other.conditions == self.conditions
+        )
+
+    def adopt(self, heap: Mapping[int, Content]) -> None:
+        """Make containers that live elsewhere visible here."""
+        for key, content in heap.items():
+            self.heap.setdefault(key, content)
+
+    def forget(self, prefix: str) -> None:
+        """Forget what is known of the attributes below a path, such as ``self``."""
+        dotted = prefix + "."
+        for key in [k for k in self.vars if k.startswith(dotted)]:
+            del self.vars[key]
+
+    def forget_attributes(self) -> None:
+        """Forget every attribute: something that could change any of them has run."""
+        for key in [k for k in self.vars if "." in k]:
+            del self.vars[key]
+
+
+def join_states(first: State | None, second: State | None) -> State | None:
+    """The state where both meet; None stands for a way that is not taken."""
+    if first is None or not first.reach:
+        return second if second is not None and second.reach else first or second
+    if second is None or not second.reach:
+        return first
+    reach = first.reach | second.reach
+    faults = first.faults
+    if faults is not second.faults:
+        faults = _join_faults(first, second)
+    ghost = EMPTY
+    dropped: tuple[tuple[State, ReleaseSet], ...] = ()
+    if first.ghost or second.ghost:
+        # Where the program really comes one way, what it would be on the other counts for nothing.
+        ghost = reach - first.live - second.live
+        dropped = ((first, first.ghost & second.live), (second, second.ghost & first.live))
+        first, second = _without_ghost(first, second), _without_ghost(second, first)
+    # Most of what two ways hold is the very same, which dicts find out faster than a loop does.
+    conditions, decided = meet(first.conditions, first.reach, second.conditions, second.reach)
+    variables = dict(first.vars) if first.vars == second.vars else _join_variables(first, second, decided)
+    heap = dict(first.heap)
+    if first.heap != second.heap:
+        for number, content in second.heap.items():
+            mine = heap.get(number)
+            if mine is content:
+                continue
+            heap[number] = content if mine is None else join_content(mine, first.reach, content, second.reach, decided)
+    for side, where in dropped:
+        _keep_ghosts(variables, heap, side, where)
+    joined = State(reach, variables, heap)
+    joined.conditions, joined.ghost, joined.faults = conditions, ghost, faults
+    return joined
+
+
+def _join_faults(first: State, second: State) -> Swallowed:
+    found = {fault: where & first.reach for fault, where in first.faults.items()}
+    for fault, where in second.faults.items():
+        found[fault] = found.get(fault, EMPTY) | (where & second.reach)
+    return {fault: where for fault, where in found.items() if where} or NO_FAULTS
+
+
+def _without_ghost(state: State, other: State) -> State:
+    return State(state.reach - (state.ghost & other.live), state.vars, state.heap, on_the_way_of=state)
+
+
+def ghosts(value: Value, where: ReleaseSet) -> Value:
+    """What a value would be of the library in releases in which nothing has come of it."""
+    return value_of(
+        (there & where, replace(atom, ghost=True))
+        for there, atom in value.alternatives
+        if isinstance(atom, LibInstance) and there.mask & where.mask
+    )
+
+
+def _keep_ghosts(variables: dict[str, Value], heap: dict[int, Content], side: State, where: ReleaseSet) -> None:
+    """Where the program has ended on one side, what that would have given is on the other what is not there."""
+    if not where:
+        return
+    for name, value in side.vars.items():
+        # A variable that is not bound on the other side is not bound.
+        kept = ghosts(value, where & variables[name].defined()) if name in variables else NOTHING
+        if kept.alternatives:
+            variables[name] = join(variables[name], kept)
+    for number, content in side.heap.items():
+        after = heap.get(number)
+        if isinstance(content, DictContent) and isinstance(after, DictContent):
+            entries = {k: _with_ghosts(e, content.entries.get(k), where) for k, e in after.entries.items()}
+            heap[number] = replace(after, entries=entries)
+        elif isinstance(content, ListContent) and isinstance(after, ListContent):
+            kept_elements = zip_longest(after.elements, content.elements[: len(after.elements)])
+            heap[number] = replace(after, elements=tuple(_with_ghosts(e, old, where) for e, old in kept_elements))
+
+
+def _with_ghosts(entry: Entry, old: Entry | None, where: ReleaseSet) -> Entry:
+    kept = ghosts(old.value, where & old.releases) if old is not None else NOTHING
+    if not kept.alternatives:
+        return entry
+    return replace(entry, releases=entry.releases | kept.defined(), value=join(entry.value, kept))
+
+
+def _join_variables(first: State, second: State, decided: ReleaseSet) -> dict[str, Value]:
+    merged: dict[str, Value] = {}
+    for key, here in first.vars.items():
+        there = second.vars.get(key)
+        if there is here:
+            merged[key] = here
+        elif there is not None:
+            here, there = here.within(first.reach), there.within(second.reach)
+            merged[key] = join(here, there) if not decided else chosen(here, there, decided)
+        else:
+            _keep_one_sided(merged, key, here, first.reach, second.reach)
+    for key, there in second.vars.items():
+        if key not in first.vars:
+            _keep_one_sided(merged, key, there, second.reach, first.reach)
+    return merged
+
+
+def _keep_one_sided(merged: dict[str, Value], key: str, value: Value, reach: ReleaseSet, other: ReleaseSet) -> None:
+    """What only one side knows: a variable may be unbound; an attribute is known where only that side comes."""
+    if "." not in key:
+        merged[key] = value.within(reach)
+    elif not reach <= other:
+        kept = value.within(reach - other)
+        if kept.alternatives:
+            merged[key] = kept
+
+
+def either(first: State, here: Value, second: State, there: Value) -> Value:
+    """The value that an expression has on one of two ways, each with the state at its end."""
+    if not first.conditions and not second.conditions:
+        return join(here, there)
+    _, decided = meet(first.conditions, first.reach, second.conditions, second.reach)
+    return chosen(here, there, decided)
+
+
+def chosen(first: Value, second: Value, decided: ReleaseSet) -> Value:
+    """Either of two values; in the releases that are `decided`, a test that could not be followed has chosen."""
+    differs = EMPTY
+    for one, other in ((first, second), (second, first)):
+        alike = {atom: where for where, atom in other.alternatives}
+        for where, atom in one.alternatives:
+            differs |= where - alike.get(atom, EMPTY)
+    return tainted_within(join(first, second), differs & decided)
+
+
+def join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseSet, decided: ReleaseSet) -> Content:
+    if a == b:
+        return a
+    if isinstance(a, DictContent) and isinstance(b, DictContent):
+        keys = dict.fromkeys((*a.entries, *b.entries))
+        entries = {k: _join_entry(a.entries.get(k), reach_a, b.entries.get(k), reach_b, decided) for k in keys}
+        forwarded = (a.forwarded & reach_a) | (b.forwarded & reach_b)
+        return DictContent(entries, forwarded=forwarded).joined_others(a, reach_a).joined_others(b, reach_b)
+    if isinstance(a, ListContent) and isinstance(b, ListContent):
+        longer, shorter = (a, b) if len(a.elements) >= len(b.elements) else (b, a)
+        reach_long, reach_short = (reach_a, reach_b) if longer is a else (reach_b, reach_a)
+        elements = tuple(
+            _join_entry(e, reach_long, shorter.elements[i] if i < len(shorter.elements) else None, reach_short, decided)
+            for i, e in enumerate(longer.elements)
+        )
+        return ListContent(
+            elements,
+            (a.open & reach_a) | (b.open & reach_b),
+            (a.forwarded & reach_a) | (b.forwarded & reach_b),
+            a.is_tuple,
+            join(a.further().within(reach_a), b.further().within(reach_b)),
+            a.is_set and b.is_set,
+        )
+    return a
+
+
+def _join_entry(
+    a: Entry | None, reach_a: ReleaseSet, b: Entry | None, reach_b: ReleaseSet, decided: ReleaseSet
+) -> Entry:
+    both = reach_a & reach_b
+    if a is not None and b is not None:
+        here, there = a.within(reach_a), b.within(reach_b)
+        certain = (here.certain | there.certain) - (both - (here.certain & there.certain))
+        return Entry(
+            here.releases | there.releases,
+            certain,
+            chosen(here.value, there.value, decided) if decided else join(here.value, there.value),
+            here.trace if here.releases else there.trace,
+            here.location if here.releases else there.location,
+            here.conditional | there.conditional | (decided & ((here.releases | there.releases) - certain)),
+        )
+    one = (a or b or Entry(EMPTY, EMPTY, Value())).within(reach_a if a is not None else reach_b)
+    return replace(one, certain=one.certain - both, conditional=one.conditional | (one.releases & both & decided))

@@ -1,0 +1,116 @@
+"""What a value owes to the release: constants that differ by it, and unknown values that were made from guards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeGuard
+
+from driftwatch.flow.domain.values import (
+    TAINTED,
+    UNKNOWN,
+    Alternative,
+    ArgSpecOf,
+    Atom,
+    CodeOf,
+    Const,
+    MethodOf,
+    NamesOf,
+    ParameterInfo,
+    ParameterMap,
+    SignatureOf,
+    Unknown,
+    Value,
+    join,
+    touches_library,
+    unknown,
+    value_of,
+)
+from driftwatch.releases import EMPTY, ReleaseSet
+
+
+def differs_by_release(value: Value) -> bool:
+    """Whether a value is one constant in some releases and another one in others: a flag that a guard has set."""
+    return len({where for where, atom in value.alternatives if isinstance(_owner_of(atom), Const)}) > 1
+
+
+def is_tainted(atom: Atom) -> bool:
+    """Whether an atom is unknown, and was made from what depends on the release."""
+    return isinstance(atom, Unknown) and atom.tainted
+
+
+def depends_on_release(value: Value) -> ReleaseSet:
+    """The releases in which the value was found out of the library, or would be another one in another release."""
+    found = value.where(_is_answer)
+    if differs_by_release(value):
+        found |= value.where(lambda atom: isinstance(_owner_of(atom), Const))
+    return found
+
+
+def _is_answer(atom: Atom) -> bool:
+    """What the library answers when it is looked at, or what was made from that."""
+    asked = (SignatureOf, ArgSpecOf, ParameterMap, ParameterInfo, CodeOf, NamesOf)
+    return is_tainted(atom) or isinstance(_owner_of(atom), asked)
+
+
+def _owner_of(atom: Atom) -> Atom:
+    return atom.owner if isinstance(atom, MethodOf) else atom
+
+
+def derived_from(releases: ReleaseSet, *values: Value) -> Value:
+    """As `made_from`, of values alone: what it is of a parameter's, whoever calls the function decides."""
+    made = made_from(releases, *values)
+    parameter = next((a.parameter for v in values for _, a in v.alternatives if of_parameter(a)), None)
+    if parameter is None:
+        return made
+    return Value(
+        tuple((where, Unknown(parameter, is_tainted(atom), derived=True)) for where, atom in made.alternatives)
+    )
+
+
+def of_parameter(atom: Atom) -> TypeGuard[Unknown]:
+    """Whether an atom is what came in by a parameter of the current function, or was made from it."""
+    return isinstance(atom, Unknown) and atom.parameter is not None
+
+
+def made_from(releases: ReleaseSet, *values: Value) -> Value:
+    """What something that is not understood makes of values: anything, and tainted where one of them is a guard's."""
+    tainted = EMPTY
+    for value in values:
+        tainted |= depends_on_release(value)
+    tainted &= releases
+    if not tainted:
+        return unknown(releases)
+    return value_of([(releases - tainted, UNKNOWN), (tainted, TAINTED)])
+
+
+def tainted_within(value: Value, releases: ReleaseSet) -> Value:
+    """The value, chosen in these releases by a test that depends on the release and could not be followed."""
+    return join(value, Value(((releases, TAINTED),))) if releases else value
+
+
+def unknown_tainted(value: Value, guards: ReleaseSet) -> Value:
+    """The value, made in these releases from what depends on the release: what is unknown of it there is tainted."""
+    if guards.isdisjoint(value.where(_may_be_tainted)):
+        return value
+    found: list[Alternative] = []
+    for where, atom in value.alternatives:
+        if _may_be_tainted(atom) and isinstance(atom, Unknown):
+            found.append((where & guards, replace(atom, tainted=True)))
+            found.append((where - guards, atom))
+        else:
+            found.append((where, atom))
+    return value_of(found)
+
+
+def _may_be_tainted(atom: Atom) -> bool:
+    return isinstance(atom, Unknown) and not atom.tainted
+
+
+def anonymous(atom: Atom) -> Atom:
+    """An atom as it is outside of the function whose parameter it came in by."""
+    return Unknown(None, atom.tainted, atom.truth) if isinstance(atom, Unknown) and atom.parameter else atom
+
+
+def tells(value: Value) -> bool:
+    """Whether a value tells something about the library to whoever reads it."""
+    return differs_by_release(value) or any(touches_library(a) or is_tainted(a) for _, a in value.alternatives)

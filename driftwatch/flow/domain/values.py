@@ -1,0 +1,467 @@
+"""Abstract values: what an expression may be, and in which releases.
+
+A `Value` is a list of alternatives, each a set of releases and an `Atom`. Where two alternatives overlap, either may be
+the value in those releases; where none is left, the expression raised before it had one. Atoms are small, immutable
+and comparable, so that equal ones meet again when branches join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.model import Ref
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode
+
+
+class Atom:
+    """One thing a value may be."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Atom):
+    """A value known exactly: None, a bool, a number, text, a version, or a tuple or frozenset of such."""
+
+    value: Hashable
+
+    # Python holds 1, 1.0 and True equal; the analysis must not.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and type(other.value) is type(self.value) and other.value == self.value
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Atom):
+    """Nothing is known. `parameter` names the parameter of the current function it came in by, if it did.
+
+    `derived` says that it is not that itself, but something in it or made from it. `tainted` says that it was made, by
+    something that is not understood, from what depends on the release: a test of it may be a guard. `truth` is what it
+    counts as in a test, where that is known.
+    """
+
+    parameter: str | None = None
+    tainted: bool = False
+    truth: bool | None = None
+    derived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque(Atom):
+    """An object that is neither None nor false, of which nothing else is known."""
+
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Raised(Atom):
+    """An exception. `names` are its class and all that this descends from, the most special first, builtins by name.
+
+    `text` is its message where that is known. `exact` says that it is of this very class, not of one below it.
+    """
+
+    names: tuple[str, ...]
+    text: str | None = None
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class External(Atom):
+    """A builtin, or an object of a package that is neither the library nor the code base, by its import path."""
+
+    dotted: str
+
+
+@dataclass(frozen=True, slots=True)
+class LibModule(Atom):
+    """A module of the library, or a package above its public root."""
+
+    module: str
+
+
+@dataclass(frozen=True, slots=True)
+class LibObject(Atom):
+    """A function or class of the library."""
+
+    ref: Ref
+    is_class: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LibInstance(Atom):
+    """An instance of a library class; `exact` when it is of this class and not of one that descends from it.
+
+    `made_of` are the import paths of the foreign objects that its constructor was given, or that it was given nothing.
+    `ghost`: it is not there, since what would have given it fails; what would come next if it did not is told as well.
+    """
+
+    cls: Ref
+    exact: bool = False
+    made_of: tuple[str, ...] = ()
+    ghost: bool = False
+
+
+def is_ghost(atom: Atom) -> bool:
+    """Whether an atom is what something would have given that fails."""
+    return isinstance(atom, LibInstance) and atom.ghost
+
+
+@dataclass(frozen=True, slots=True)
+class LibTuple(Atom):
+    """A tuple or list that a function or method of the library gives, of one of these lengths.
+
+    `callee`, `method` and `exact` are those of the call.
+    """
+
+    callee: Ref
+    lengths: tuple[int, ...]
+    method: bool = False
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LibMethod(Atom):
+    """A method looked up on an instance of a library class, or on the class itself."""
+
+    cls: Ref
+    name: str
+    exact: bool = False
+    on_class: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterInfo(Atom):
+    """What a signature says of one parameter; `kind` as `inspect` names it."""
+
+    name: str
+    kind: str
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterMap(Atom):
+    """``inspect.signature(f).parameters``."""
+
+    parameters: tuple[ParameterInfo, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureOf(Atom):
+    """``inspect.signature(f)``."""
+
+    parameters: ParameterMap
+
+
+@dataclass(frozen=True, slots=True)
+class ArgSpecOf(Atom):
+    """``inspect.getfullargspec(f)``."""
+
+    parameters: ParameterMap
+
+
+@dataclass(frozen=True, slots=True)
+class CodeOf(Atom):
+    """``f.__code__``."""
+
+    parameters: ParameterMap
+
+
+@dataclass(frozen=True, slots=True)
+class NamesOf(Atom):
+    """``dir(x)``, ``vars(x)`` or ``x.__dict__`` of something of the library: membership is what `hasattr` says."""
+
+    owner: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Atom):
+    """A function of the code base, with the object it is bound to, if it is."""
+
+    code: FunctionCode
+    bound: Atom | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Class(Atom):
+    """A class of the code base."""
+
+    code: ClassCode
+
+
+@dataclass(frozen=True, slots=True)
+class Instance(Atom):
+    """An instance of a class of the code base.
+
+    `site` is the heap number of what it holds, where it is known where it was made. Without one it stands for any.
+    """
+
+    code: ClassCode
+    site: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SuperOf(Atom):
+    """``super()`` within a class of the code base, of the instance or class that a method was called of."""
+
+    code: ClassCode
+    bound: Atom | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectModule(Atom):
+    """A module of the code base."""
+
+    code: ModuleCode
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy(Atom):
+    """A name of a module of the code base that has not been looked at, because nothing said that it matters."""
+
+    code: ModuleCode
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DictRef(Atom):
+    """A dict; its content lives in the state's heap under this number."""
+
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListRef(Atom):
+    """A list or tuple; its content lives in the state's heap under this number."""
+
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class Partial(Atom):
+    """``functools.partial``; what it holds lives in the state's heap under this number."""
+
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class Factory(Atom):
+    """The default of a field that is made for each instance, by calling this."""
+
+    makes: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Managed(Atom):
+    """What a generator of the code base makes that is a context manager.
+
+    What is called, with what, lives in the state's heap under `key`; `call` is where. `gives` is what it yields, where
+    it was not called to be entered right there.
+    """
+
+    key: int
+    call: cst.CSTNode
+    gives: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred(Atom):
+    """A call that is made later; what is called, with what, lives in the state's heap under `key`, `call` is where.
+
+    `kind` is ``coroutine``, ``future`` or ``thread``.
+    """
+
+    key: int
+    call: cst.CSTNode
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressing(Atom):
+    """``contextlib.suppress``; no `types` where they are not known."""
+
+    types: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stack(Atom):
+    """``contextlib.ExitStack``; the managers it has entered live in the state's heap under this number."""
+
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replacing(Atom):
+    """What ``mock.patch`` returns: where it is entered, an attribute of a module or class of the library is another."""
+
+    owner: str
+    name: str
+    gives: Value
+
+
+@dataclass(frozen=True, slots=True)
+class MethodOf(Atom):
+    """A method of a known value that has not been called yet: ``"a.b".split``, ``kwargs.update``."""
+
+    owner: Atom
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkipMark(Atom):
+    """A mark with which a test runner skips what it is put on; where it is not `surely`, nobody can tell."""
+
+    surely: bool
+
+
+Alternative = tuple[ReleaseSet, Atom]
+
+
+def key_of(atom: Atom) -> int | None:
+    """The heap number of what a thing holds, where that lives in the heap."""
+    if isinstance(atom, (DictRef, ListRef, Partial)):
+        return atom.key
+    return atom.site if isinstance(atom, Instance) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Alternatives in no particular order; equal atoms appear once."""
+
+    alternatives: tuple[Alternative, ...] = ()
+
+    def within(self, releases: ReleaseSet) -> Value:
+        """The value in those releases alone."""
+        outside = ~releases.mask
+        for where, _ in self.alternatives:
+            if where.mask & outside:
+                break
+        else:
+            return self
+        return Value(tuple([(where & releases, a) for where, a in self.alternatives if where.mask & releases.mask]))
+
+    def where(self, test: Callable[[Atom], bool]) -> ReleaseSet:
+        """The releases in which it may be an atom that passes the test."""
+        found = EMPTY
+        for where, atom in self.alternatives:
+            if test(atom):
+                found |= where
+        return found
+
+    def only(self, test: Callable[[Atom], bool]) -> Value:
+        """Without the alternatives that fail the test."""
+        return Value(tuple(alt for alt in self.alternatives if test(alt[1])))
+
+    def defined(self) -> ReleaseSet:
+        """The releases in which there is a value at all."""
+        found = EMPTY
+        for where, _ in self.alternatives:
+            found |= where
+        return found
+
+    def single(self) -> Atom | None:
+        """Its one atom, when it has but one whatever the release."""
+        return self.alternatives[0][1] if len(self.alternatives) == 1 else None
+
+
+NOTHING = Value()
+
+
+def value_of(alternatives: Iterable[Alternative]) -> Value:
+    """A value of these alternatives; equal atoms are joined and empty ones dropped."""
+    merged: dict[Atom, ReleaseSet] = {}
+    for where, atom in alternatives:
+        if where.mask:
+            before = merged.get(atom)
+            merged[atom] = where if before is None else before | where
+    return Value(tuple([(where, atom) for atom, where in merged.items()]))
+
+
+def join(first: Value, second: Value) -> Value:
+    """Either of the two."""
+    if first is second or not second.alternatives:
+        return first
+    if not first.alternatives:
+        return second
+    if len(first.alternatives) == len(second.alternatives) == 1:
+        (here, atom), (there, other) = first.alternatives[0], second.alternatives[0]
+        if atom is other or atom == other:
+            return first if there <= here else Value(((here | there, atom),))
+    elif first.alternatives == second.alternatives:
+        return first
+    return value_of((*first.alternatives, *second.alternatives))
+
+
+def unknown(releases: ReleaseSet) -> Value:
+    """Anything, in those releases."""
+    return Value(((releases, UNKNOWN),)) if releases else NOTHING
+
+
+def const(value: Hashable, releases: ReleaseSet) -> Value:
+    """This very constant, in those releases."""
+    return Value(((releases, Const(value)),)) if releases else NOTHING
+
+
+UNKNOWN = Unknown()
+TAINTED = Unknown(tainted=True)
+NONE = Const(None)
+TRUE = Const(True)
+FALSE = Const(False)
+
+
+def truth(atom: Atom) -> bool | None:
+    """Whether an atom counts as true in a test; None when that is not known.
+
+    Containers of the heap are asked for by the caller, who has the heap.
+    """
+    if isinstance(atom, Const):
+        return bool(atom.value)
+    if isinstance(atom, LibTuple):
+        return all(atom.lengths) or (None if any(atom.lengths) else False)
+    if isinstance(atom, (ParameterMap, External)):
+        return None if isinstance(atom, External) else bool(atom.parameters)
+    if isinstance(atom, Unknown):
+        return atom.truth
+    if isinstance(atom, (Lazy, DictRef, ListRef, LibInstance, Instance)):
+        # Instances may define __bool__ or __len__; of the library's and the project's own we assume they do not.
+        return True if isinstance(atom, (LibInstance, Instance)) else None
+    return True
+
+
+def is_none(atom: Atom) -> bool | None:
+    """Whether an atom is None; None when that is not known."""
+    if isinstance(atom, Const):
+        return atom.value is None
+    if isinstance(atom, External):
+        # What a foreign package holds under a name may well be None: `torch.version.hip`.
+        return False if "." not in atom.dotted or atom.dotted.startswith("builtins.") else None
+    if isinstance(atom, Unknown):
+        return False if atom.truth else None
+    return None if isinstance(atom, Lazy) else False
+
+
+def touches_library(atom: Atom) -> bool:
+    """Whether an atom is, or was made from, something of the library."""
+    return isinstance(
+        atom,
+        (
+            LibModule,
+            LibObject,
+            LibInstance,
+            LibMethod,
+            SignatureOf,
+            ArgSpecOf,
+            ParameterMap,
+            ParameterInfo,
+            CodeOf,
+            NamesOf,
+        ),
+    )

@@ -1,0 +1,113 @@
+"""What annotations tell: an instance of the class that one names, be it of the library or of the code base."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from driftwatch.flow.domain.code import FunctionCode
+from driftwatch.flow.domain.frames import Frame
+from driftwatch.flow.domain.state import State
+from driftwatch.flow.domain.values import (
+    Alternative,
+    Class,
+    Const,
+    Instance,
+    Lazy,
+    LibInstance,
+    LibObject,
+    Value,
+    join,
+    value_of,
+)
+from driftwatch.flow.interpreter.run import Run
+from driftwatch.flow.syntax.syntax import subscript_parts
+from driftwatch.releases import ReleaseSet
+
+
+def annotated(run: Run, function: FunctionCode, node: cst.BaseExpression, *, eager: bool = False) -> Value | None:
+    """An instance of what an annotation of a function's parameter names; None when no class is known by it."""
+    frame = Frame(function.module, function.tree, records=False, muted=True, closure=function.closure or ())
+    return _annotation(run, frame, node, eager=eager)
+
+
+def by_annotation(run: Run, parameter: str | None) -> Value | None:
+    """A parameter of the current function, by its annotation, where the arguments of a library's call need it."""
+    function = run.frame.function
+    if parameter is None or function is None or not run.eager:
+        return None
+    params = function.node.params
+    for each in (*params.posonly_params, *params.params, *params.kwonly_params):
+        if each.name.value == parameter and each.annotation is not None:
+            return annotated(run, function, each.annotation.annotation, eager=True)
+    return None
+
+
+def annotated_here(run: Run, node: cst.BaseExpression) -> Value | None:
+    frame = Frame(
+        run.frame.module, run.frame.tree, records=False, muted=True, closure=(run.state.vars, *run.frame.closure)
+    )
+    return _annotation(run, frame, node)
+
+
+def _annotation(run: Run, frame: Frame, node: cst.BaseExpression, *, eager: bool = False) -> Value | None:
+    if isinstance(node, cst.SimpleString):
+        text = node.evaluated_value
+        parsed = frame.tree.quoted(text, node) if isinstance(text, str) else None
+        if parsed is None:
+            return None
+        node = parsed
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
+        return _either(run, frame, [node.left, node.right], eager)
+    if isinstance(node, cst.Subscript):
+        name = node.value.attr.value if isinstance(node.value, cst.Attribute) else getattr(node.value, "value", "")
+        parts = subscript_parts(node)
+        if name in ("Optional", "Annotated", "Final", "ClassVar") and parts:
+            inner = _annotation(run, frame, parts[0], eager=eager)
+            return _or_none(run, inner) if name == "Optional" else inner
+        if name == "Union":
+            return _either(run, frame, parts, eager)
+        return None
+    if not isinstance(node, (cst.Name, cst.Attribute)):
+        return None
+    value = run.apart(frame, State(run.world.all_releases)).eval(node, callee=True)
+    single = value.single()
+    if isinstance(single, Lazy) and eager:
+        value = run.world.modules.look_at(single) or value
+    found: list[Alternative] = []
+    for where, atom in value.alternatives:
+        if isinstance(atom, LibObject) and atom.is_class:
+            found.append((where, LibInstance(atom.ref)))
+        elif isinstance(atom, Class):
+            found.append((where, Instance(atom.code)))
+        elif isinstance(atom, Const) and atom.value is None:
+            found.append((where, atom))
+    return value_of(found) if any(not isinstance(a, Const) for _, a in found) else None
+
+
+def _or_none(run: Run, value: Value | None) -> Value | None:
+    return None if value is None else join(value, Value(((run.world.all_releases, Const(None)),)))
+
+
+def _either(run: Run, frame: Frame, nodes: list[cst.BaseExpression], eager: bool) -> Value | None:
+    known: list[Value] = []
+    none = False
+    for node in nodes:
+        if isinstance(node, cst.Name) and node.value == "None":
+            none = True
+            continue
+        value = _annotation(run, frame, node, eager=eager)
+        if value is None:
+            return None
+        known.append(value)
+    merged = Value()
+    for value in known:
+        merged = join(merged, value)
+    if not merged.alternatives:
+        return None
+    return _or_none(run, merged) if none else merged
+
+
+def default_of(run: Run, function: FunctionCode, node: cst.BaseExpression, where: ReleaseSet) -> Value:
+    """The value of a parameter's default, which belongs to the function's module."""
+    frame = Frame(function.module, function.tree, records=False, muted=True, closure=function.closure or ())
+    return run.apart(frame, State(where, {}, run.state.heap)).eval(node)

@@ -1,0 +1,159 @@
+"""Assignments of every kind: to names, attributes, items, and tuples of such."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from driftwatch.flow.domain.values import Class, DictRef, Function, Instance, Lazy, LibModule, ListRef, Unknown, Value
+from driftwatch.flow.interpreter.annotations import annotated_here
+from driftwatch.flow.interpreter.comprehensions import parts_of, take_apart
+from driftwatch.flow.interpreter.constants import pairwise
+from driftwatch.flow.interpreter.containers import delete_item, merge_value, set_item, set_slice, spread_into
+from driftwatch.flow.interpreter.escape import lose
+from driftwatch.flow.interpreter.handed import fills
+from driftwatch.flow.interpreter.library_writes import put_in_place, use_patch
+from driftwatch.flow.interpreter.members import set_attribute
+from driftwatch.flow.interpreter.names import assign_name
+from driftwatch.flow.interpreter.objects import content_of
+from driftwatch.flow.interpreter.outside import assign_outside
+from driftwatch.flow.interpreter.results import unpacked
+from driftwatch.flow.interpreter.run import (
+    Run,
+    as_alternatives,
+    dict_of,
+    keep,
+    lists_of,
+)
+from driftwatch.flow.interpreter.sets import OPERATIONS, combined, is_set
+from driftwatch.flow.syntax.syntax import dotted_name
+
+
+def execute_assign(run: Run, node: cst.Assign) -> None:
+    run.taken_apart, run.kept = _taken_apart(node), node.value
+    value = keep(run, node.value)
+    for target in node.targets:
+        assign(run, target.target, value)
+        if isinstance(target.target, cst.Name) and target.target.value in run.frame.nonlocals:
+            lose(run, value, target, "assigned to a variable of the function round it")
+
+
+def _taken_apart(node: cst.Assign) -> tuple[cst.CSTNode, int] | None:
+    """The expression of an assignment to several names, and how many it must give."""
+    for target in node.targets:
+        names = target.target
+        if isinstance(names, (cst.Tuple, cst.List)):
+            starred = any(isinstance(element, cst.StarredElement) for element in names.elements)
+            return None if starred else (node.value, len(names.elements))
+    return None
+
+
+def execute_annotated(run: Run, node: cst.AnnAssign) -> None:
+    if node.value is not None:
+        run.kept = node.value
+        value = run.eval(node.value)
+        if isinstance(value.single(), Unknown):
+            known = annotated_here(run, node.annotation.annotation)
+            value = known.within(run.state.reach) if known is not None else value
+        assign(run, node.target, value)
+    elif isinstance(node.target, cst.Attribute):
+        known = annotated_here(run, node.annotation.annotation)
+        if known is not None and known.alternatives:
+            _assign_attribute(run, node.target, known.within(run.state.reach), declared=True)
+    elif isinstance(node.target, cst.Name) and run.frame.owner is not None and run.frame.function is None:
+        known = annotated_here(run, node.annotation.annotation)
+        owner = run.frame.owner
+        if known is not None and known.alternatives:
+            owner.attributes[node.target.value] = known
+
+
+def execute_augmented(run: Run, node: cst.AugAssign) -> None:
+    before = run.eval(node.target)
+    value = run.eval(node.value)
+    if isinstance(node.operator, (cst.BitOrAssign, cst.AddAssign)):
+        fills(run, before)
+    operation = type(node.operator).__name__.removesuffix("Assign")
+    single = before.single()
+    if operation in OPERATIONS and isinstance(single, ListRef) and is_set(run, single):
+        run.change(single.key, combined(run, OPERATIONS[operation], before, value))
+        return
+    if isinstance(node.operator, cst.BitOrAssign):
+        for _, atom in as_alternatives(before, run.state.reach):
+            content = dict_of(run, atom)
+            if content is not None and isinstance(atom, DictRef):
+                run.change(atom.key, merge_value(run, content, value))
+                return
+    if isinstance(node.operator, cst.AddAssign):
+        for _, atom in as_alternatives(before, run.state.reach):
+            if isinstance(atom, ListRef):
+                listed = lists_of(run, atom)
+                if listed is not None:
+                    run.change(atom.key, spread_into(run, listed, value))
+                return
+    assign(run, node.target, pairwise(run, operation, before, value))
+
+
+def assign(run: Run, target: cst.CSTNode, value: Value) -> None:
+    """Bind any target of an assignment."""
+    if isinstance(target, cst.Name):
+        assign_name(run, target.value, value)
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        take_apart_targets(run, target, value)
+    elif isinstance(target, cst.Attribute):
+        _assign_attribute(run, target, value)
+    elif isinstance(target, cst.Subscript):
+        owner = run.eval(target.value, callee=True)
+        piece = target.slice[0].slice if len(target.slice) == 1 else None
+        if isinstance(piece, cst.Index):
+            set_item(run, owner, run.eval(piece.value), value, target)
+        elif isinstance(piece, cst.Slice):
+            set_slice(run, owner, piece, value)
+    elif isinstance(target, cst.StarredElement):
+        assign(run, target.value, value)
+
+
+def take_apart_targets(run: Run, target: cst.Tuple | cst.List, value: Value) -> None:
+    """``a, self.b = value``: names are bound by `take_apart`, other targets get their part too."""
+    if all(isinstance(e.value, (cst.Name, cst.Tuple, cst.List)) for e in target.elements):
+        take_apart(run, target, value)
+        return
+    value = unpacked(run, target, value)
+    for element, part in parts_of(run, target, value):
+        assign(run, element.value, part)
+
+
+def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared: bool = False) -> None:
+    owner = run.eval(target.value, callee=True)
+    name = target.attr.value
+    set_attribute(run, owner, name, value)
+    for where, atom in as_alternatives(owner, run.state.reach):
+        if not isinstance(atom, (Instance, Class)):
+            use_patch(run, atom, name, where, target)
+            put_in_place(run, atom, name, value.within(where))
+            assign_outside(run, name, value.within(where))
+            if isinstance(atom, Lazy):
+                lose(run, value.within(where), target, "kept in an attribute of an object that is not looked at")
+            elif isinstance(atom, Unknown):
+                run.asks(atom.parameter)
+                run.frame.fills = True
+                lose(run, value.within(where), target, "kept in an attribute of an object that is not known")
+            elif isinstance(atom, Function):
+                lose(run, value.within(where), target, "kept in an attribute of a function")
+    path = dotted_name(target)
+    told_apart = content_of(run, owner.single()) is not None
+    if path is not None and not declared and not told_apart and not owner.where(lambda a: isinstance(a, LibModule)):
+        run.state.forget(path)
+        run.state.vars[path] = value
+
+
+def execute_delete(run: Run, node: cst.Del) -> None:
+    targets = [e.value for e in node.target.elements] if isinstance(node.target, cst.Tuple) else [node.target]
+    for target in targets:
+        if isinstance(target, cst.Name):
+            run.state.vars.pop(target.value, None)
+            run.state.forget(target.value)
+        elif isinstance(target, cst.Subscript) and len(target.slice) == 1:
+            owner, piece = run.eval(target.value, callee=True), target.slice[0].slice
+            if isinstance(piece, cst.Index):
+                delete_item(run, owner, run.eval(piece.value))
+            elif isinstance(piece, cst.Slice):
+                set_slice(run, owner, piece, None)

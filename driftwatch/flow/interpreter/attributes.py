@@ -1,0 +1,241 @@
+"""Attribute reads, on whatever an expression may be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import libcst as cst
+
+from driftwatch.flow.domain import pure
+from driftwatch.flow.domain.enums import Member
+from driftwatch.flow.domain.exceptions import raised_of
+from driftwatch.flow.domain.lineage import TUPLE_METHODS, is_tuple
+from driftwatch.flow.domain.state import NO_ARGUMENTS, PartialContent
+from driftwatch.flow.domain.taint import depends_on_release, is_tainted, unknown_tainted
+from driftwatch.flow.domain.values import (
+    NONE,
+    UNKNOWN,
+    Alternative,
+    ArgSpecOf,
+    Atom,
+    Class,
+    CodeOf,
+    Const,
+    Deferred,
+    DictRef,
+    External,
+    Function,
+    Instance,
+    Lazy,
+    LibInstance,
+    LibMethod,
+    LibModule,
+    LibObject,
+    ListRef,
+    MethodOf,
+    NamesOf,
+    ParameterInfo,
+    ParameterMap,
+    Partial,
+    ProjectModule,
+    Raised,
+    Replacing,
+    SignatureOf,
+    Stack,
+    SuperOf,
+    Unknown,
+    Value,
+    is_ghost,
+    join,
+    value_of,
+)
+from driftwatch.flow.interpreter.annotations import by_annotation
+from driftwatch.flow.interpreter.library import CONSTRUCTOR, use_name
+from driftwatch.flow.interpreter.members import attribute_of_any, class_attribute, instance_attribute, super_attribute
+from driftwatch.flow.interpreter.objects import content_of
+from driftwatch.flow.interpreter.run import Run, as_alternatives, escape
+from driftwatch.flow.interpreter.shown import code_of, of_argspec, of_code, of_parameter, of_signature
+from driftwatch.flow.syntax.survey import CHANGING_METHODS
+from driftwatch.flow.syntax.syntax import dotted_name
+from driftwatch.releases import EMPTY, ReleaseSet
+
+
+def read_attribute(run: Run, node: cst.Attribute, *, callee: bool = False) -> Value:
+    """The value of ``owner.name``."""
+    path = dotted_name(node)
+    if path is not None:
+        known = run.state.vars.get(path)
+        if known is not None:
+            rest = run.state.reach - known.defined()
+            if not rest:
+                return known.within(run.state.reach)
+            owner = run.eval(node.value, callee=True).within(rest)
+            return join(known.within(run.state.reach), attribute_of(run, owner, node.attr.value, node))
+    owner = run.eval(node.value, callee=True)
+    value = attribute_of(run, owner, node.attr.value, node)
+    if not callee:
+        escape(run, value)
+        for where, atom in value.alternatives:
+            if isinstance(atom, LibObject):
+                run.reaches(node, atom.ref, where)
+    return value
+
+
+def attribute_of(run: Run, owner: Value, name: str, node: cst.CSTNode) -> Value:
+    """An attribute of a value, alternative by alternative."""
+    found: list[Alternative] = []
+    alternatives = as_alternatives(owner, run.state.reach)
+    chosen = owner.where(is_tainted) if len(alternatives) > 1 else EMPTY
+    outer = run.state.conditions
+    none, others = EMPTY, EMPTY
+    for where, atom in alternatives:
+        here = where & run.state.reach
+        if atom == NONE:
+            none |= here
+        elif here:
+            others |= EMPTY if is_ghost(atom) else here
+            if chosen:
+                # Which of them is asked a test decides that could not be followed.
+                run.state.assume(run.world.identities.test(), True, chosen & here)
+            found.extend(_read(run, atom, name, here, node))
+            run.state.conditions = outer if chosen else run.state.conditions
+    if none:
+        run.stumbles("AttributeError", none, none - others)
+    return _of_a_guard(owner, value_of(found))
+
+
+def iterated(run: Run, value: Value, node: cst.CSTNode) -> Value:
+    """What is gone through when a value is: of an object of the code base's own, what its ``__iter__`` gives."""
+    if not any(isinstance(atom, Instance) for _, atom in value.alternatives):
+        return value
+    found = Value()
+    for where, atom in as_alternatives(value, run.state.reach):
+        given = Value(((where, atom),))
+        method = attribute_of(run, given, "__iter__", node) if isinstance(atom, Instance) else Value()
+        if method.alternatives and all(isinstance(each, Function) for _, each in method.alternatives):
+            given = run.call(method, NO_ARGUMENTS, node).within(where)
+        found = join(found, given)
+    return found
+
+
+def _of_a_guard(owner: Value, value: Value) -> Value:
+    """An attribute; what is not understood of something that depends on the release may be a guard."""
+    guards = depends_on_release(owner) | owner.where(lambda atom: isinstance(atom, (LibObject, LibMethod)))
+    return unknown_tainted(value, guards) if guards else value
+
+
+def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    if isinstance(atom, (LibModule, LibInstance)) or (isinstance(atom, LibObject) and atom.is_class):
+        if name == "__dict__":
+            return [(where, NamesOf(atom))]
+        if name == "__class__" and isinstance(atom, LibInstance):
+            return [(where, LibObject(atom.cls, is_class=True))]
+        if name == CONSTRUCTOR and isinstance(atom, LibObject):
+            return [(where, LibMethod(atom.ref, name, exact=True, on_class=True))]
+        return use_name(run, atom, name, where, node)
+    if isinstance(atom, (LibObject, LibMethod, Partial)):
+        return _of_callable(run, atom, name, where, node)
+    if isinstance(atom, Instance):
+        if atom.code is run.frame.owner and run.frame.function is not None:
+            run.frame.function.asks_itself.add(name)
+        return _of_instance(run, atom, name, where, node)
+    if isinstance(atom, Class):
+        return _bound(where, class_attribute(run, atom.code, name, where))
+    if isinstance(atom, SuperOf):
+        return _bound(where, super_attribute(run, atom, name, where, node))
+    if isinstance(atom, ProjectModule):
+        value = run.world.modules.attribute(atom.code, name, where)
+        return list(value.alternatives)
+    if isinstance(atom, (External, Raised)):
+        return [(where, _of_external(atom, name) if isinstance(atom, External) else _of_exception(atom, name))]
+    if isinstance(atom, Const):
+        return _of_constant(run, atom, name, where, node)
+    if isinstance(atom, (DictRef, ListRef, ParameterMap, Replacing, Stack, Deferred)):
+        return [(where, MethodOf(atom, name))]
+    if isinstance(atom, SignatureOf):
+        return [(where, of_signature(atom, name))]
+    if isinstance(atom, ArgSpecOf):
+        return [(where, of_argspec(atom.parameters, name))]
+    if isinstance(atom, ParameterInfo):
+        return [(where, of_parameter(atom, name))]
+    if isinstance(atom, CodeOf):
+        return [(where, of_code(atom.parameters, name))]
+    return _of_unknown(run, atom, name, where, node)
+
+
+def _of_unknown(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    """An attribute of what was not looked at, or is not known, where there is a way to know more of it."""
+    known: Value | None = None
+    if isinstance(atom, Lazy):
+        known = run.world.modules.enumeration(atom)
+    elif isinstance(atom, Unknown):
+        run.asks(atom.parameter)
+        run.frame.fills |= name in CHANGING_METHODS
+        known = None if atom.derived else by_annotation(run, atom.parameter)
+    if known is None:
+        return [(where, UNKNOWN)]
+    return list(attribute_of(run, known.within(where), name, node).alternatives)
+
+
+def _of_test(name: str, where: ReleaseSet) -> Value | None:
+    """What a test takes over from the runner's class, by whatever way that is among its bases."""
+    return Value(((where, External(f"unittest.TestCase.{name}")),)) if name == "skipTest" else None
+
+
+def _bound(where: ReleaseSet, value: Value | None) -> list[Alternative]:
+    return [(where, UNKNOWN)] if value is None else list(value.within(where).alternatives)
+
+
+def _of_constant(run: Run, atom: Const, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    if pure.has_method(atom, name):
+        return [(where, MethodOf(atom, name))]
+    if isinstance(atom.value, Member) and name not in ("name", "value"):
+        return _bound(where, attribute_of_any(run, atom.value.cls, atom, name, where, node))
+    try:
+        return [(where, pure.attribute(atom, name))]
+    except pure.NotPureError:
+        return [(where, UNKNOWN)]
+
+
+def _of_external(atom: External, name: str) -> Atom:
+    own = atom.dotted.removeprefix("builtins.")
+    return Const(own) if name == "__name__" and raised_of(own).exact else External(f"{atom.dotted}.{name}")
+
+
+def _of_exception(atom: Raised, name: str) -> Atom:
+    if name == "__class__" and atom.exact and "." not in atom.names[0]:
+        return External(f"builtins.{atom.names[0]}")
+    if name in ("args", "msg", "name") and atom.text is not None:
+        return Const((atom.text,)) if name == "args" else Const(atom.text) if name == "msg" else UNKNOWN
+    return MethodOf(atom, name) if name == "with_traceback" else UNKNOWN
+
+
+def _of_callable(
+    run: Run, atom: LibObject | LibMethod | Partial, name: str, where: ReleaseSet, node: cst.CSTNode
+) -> list[Alternative]:
+    if name == "__code__" and not isinstance(atom, Partial):
+        return code_of(run, atom, where)
+    if name == "__call__" or not isinstance(atom, Partial):
+        return [(where, atom if name in ("__wrapped__", "__func__", "__call__") else UNKNOWN)]
+    content = run.content(atom.key)
+    if not isinstance(content, PartialContent):
+        return [(where, UNKNOWN)]
+    if name == "func":
+        return as_alternatives(content.func, where)
+    if name == "args":
+        return as_alternatives(run.new_list(node, replace(content.positional, is_tuple=True)), where)
+    return as_alternatives(run.new_dict(node, content.keywords), where) if name == "keywords" else [(where, UNKNOWN)]
+
+
+# -- classes of the code base ------------------------------------------------------------------------------------------
+
+
+def _of_instance(run: Run, atom: Instance, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    if name == "__class__":
+        return [(where, Class(atom.code))]
+    if name == "__dict__":
+        known = atom.site is not None and content_of(run, atom) is not None
+        return [(where, DictRef(atom.site) if known and atom.site is not None else UNKNOWN)]
+    if name in TUPLE_METHODS and is_tuple(atom.code):
+        return [(where, MethodOf(atom, name))]
+    return _bound(where, instance_attribute(run, atom, name, where, node) or _of_test(name, where))

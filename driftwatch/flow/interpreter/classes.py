@@ -1,0 +1,271 @@
+"""The code base's own classes: their bodies, what they take over from the library, and making instances of them."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from driftwatch.flow.domain.code import ClassCode, FunctionCode
+from driftwatch.flow.domain.enums import (
+    FLAGS,
+    Member,
+    by_value,
+    kind_of,
+    members_of,
+)
+from driftwatch.flow.domain.frames import Frame
+from driftwatch.flow.domain.lineage import derive, inheriting, is_too_long, is_typed_dict, lineage
+from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, State
+from driftwatch.flow.domain.taint import tells
+from driftwatch.flow.domain.values import (
+    UNKNOWN,
+    Alternative,
+    Class,
+    Const,
+    External,
+    Function,
+    Instance,
+    Lazy,
+    LibObject,
+    Value,
+    join,
+    touches_library,
+    unknown,
+    value_of,
+)
+from driftwatch.flow.interpreter.arguments import argument, unknown_call
+from driftwatch.flow.interpreter.functions import call_function
+from driftwatch.flow.interpreter.members import instance_attribute
+from driftwatch.flow.interpreter.objects import content_of, make
+from driftwatch.flow.interpreter.records import fill, is_record
+from driftwatch.flow.interpreter.run import Run, as_alternatives
+from driftwatch.flow.interpreter.shared import share_constants
+from driftwatch.flow.interpreter.skips import mark_of_body, mark_skipped
+from driftwatch.flow.uses import Construction, Location, MethodDefinition, SubclassUse
+from driftwatch.releases import EMPTY, ReleaseSet
+
+
+def define_class(run: Run, node: cst.ClassDef) -> Value:
+    """The value of a ``class``: its body is executed, its methods are not."""
+    code = run.world.identities.of_class(run.frame, node)
+    code.reach |= run.state.reach
+    derive(code, tuple(_base(run, run.eval(argument.value, callee=True)) for argument in node.bases))
+    if is_too_long(code):
+        run.unresolved(node.name, "this class has more bases than are followed")
+    for keyword in node.keywords:
+        run.eval(keyword.value)
+    marks = [run.eval(decorator.decorator, callee=True) for decorator in node.decorators]
+    _class_body(run, code, node)
+    _subclass_uses(run, code, node)
+    run.frame.classes.append(code)
+    value = Value(((run.state.reach, Class(code)),))
+    for mark in marks:
+        mark_skipped(run, mark, value)
+    return value
+
+
+def _base(run: Run, value: Value) -> Value:
+    """A base class, looked at although nothing else has asked for it: what is not there in a class is there in it."""
+    found = Value()
+    for where, atom in value.alternatives:
+        known = run.world.modules.look_at(atom) if isinstance(atom, Lazy) else None
+        found = join(found, Value(((where, atom),)) if known is None else known.within(where))
+    return found
+
+
+def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
+    outer_frame, outer = run.frame, run.state
+    closure = (dict(outer.vars), *outer_frame.closure) if outer_frame.function is not None else outer_frame.closure
+    if outer_frame.function is None and outer_frame.owner is None:
+        outer_frame.module.names = {**outer_frame.module.names, **outer.vars}
+    frame = Frame(
+        outer_frame.module,
+        outer_frame.tree,
+        function=None,
+        caller=outer_frame,
+        call=None,
+        records=outer_frame.records,
+        muted=outer_frame.muted,
+        depth=outer_frame.depth,
+        uid=outer_frame.uid,
+        closure=closure,
+        owner=code,
+        budget=outer_frame.budget,
+        coverage=outer_frame.coverage,
+    )
+    run.frame = frame
+    run.state = State(outer.reach, {}, outer.heap, on_the_way_of=outer)
+    run.block(node.body.body)
+    body = run.state
+    run.frame, run.state = outer_frame, outer
+    outer_frame.classes.extend(frame.classes)
+    outer.heap.update(body.heap)
+    outer.ghost, outer.faults = body.ghost, body.faults
+    code.heap.update(body.heap)
+    for name, value in body.vars.items():
+        functions = [(where, a.code) for where, a in value.alternatives if isinstance(a, Function)]
+        own = [(where, function) for where, function in functions if function.owner is code]
+        if own and len(functions) == len(value.alternatives):
+            if len({function for _, function in functions}) > 1:
+                code.decorated[name] = value
+                for where, function in own:
+                    function.reach &= where
+                    code.chosen.append(function)
+            else:
+                code.methods[name] = own[-1][1]
+        elif "." not in name:
+            code.constants[name] = value
+    kind = kind_of(lineage(code)[1])
+    if kind is not None:
+        code.constants.update(members_of(code, kind, code.constants))
+    mark_of_body(run, code, code.constants)
+    if outer_frame.function is None and outer_frame.owner is None:
+        share_constants(run.world, code)
+
+
+def _subclass_uses(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
+    order, others = lineage(code)
+    library: list[tuple[ReleaseSet, LibObject]] = []
+    unknown = EMPTY
+    for base in others:
+        for where, atom in as_alternatives(base, run.state.reach):
+            if isinstance(atom, LibObject) and atom.is_class:
+                library.append((where, atom))
+            elif not (isinstance(atom, External) and atom.dotted in ("builtins.object", "abc.ABC", "typing.Protocol")):
+                unknown |= where
+    if not library or not run.frame.records:
+        return
+    run.touch()
+    methods: dict[str, MethodDefinition] = {}
+    names: set[str] = set()
+    for current in reversed(order):
+        methods.update({n: _method_definition(f) for n, f in current.methods.items()})
+        names.update(current.constants)
+    abstract = any(
+        (d or "").rpartition(".")[2] == "abstractmethod"
+        for c in order
+        for f in c.methods.values()
+        for d in f.decorators
+    )
+    location = _header(run, node)
+    for where, atom in library:
+        code.library_bases.append((where, atom.ref))
+        run.record(
+            SubclassUse(
+                run.history.distribution,
+                location,
+                where,
+                run.catch("TypeError"),
+                run.frame.way_in(),
+                atom.ref,
+                code.name,
+                tuple(methods[n] for n in sorted(methods)),
+                tuple(sorted(names)),
+                (),
+                abstract,
+                not unknown.isdisjoint(where),
+            )
+        )
+
+
+def _header(run: Run, node: cst.ClassDef) -> Location:
+    whole = run.location(node)
+    name = run.location(node.name)
+    return Location(whole.path, name.line, name.column, name.end_line, name.end_column)
+
+
+def _method_definition(function: FunctionCode) -> MethodDefinition:
+    while function.wraps is not None:
+        function = function.wraps
+    node = function.node
+    params = node.params
+    positional = [p.name.value for p in (*params.posonly_params, *params.params)]
+    required = [
+        p.name.value for p in (*params.posonly_params, *params.params, *params.kwonly_params) if p.default is None
+    ]
+    if function.kind != "static" and positional:
+        if positional[0] in required:
+            required.remove(positional[0])
+        positional = positional[1:]
+    text = cst.Module([]).code_for_node(params)
+    where = node.name if isinstance(node, cst.FunctionDef) else node
+    return MethodDefinition(
+        function.name,
+        function.tree.location(where),
+        tuple(positional),
+        tuple(required),
+        tuple(p.name.value for p in params.kwonly_params),
+        isinstance(params.star_arg, cst.Param),
+        params.star_kwarg is not None,
+        f"{function.name}({text.strip()})",
+    )
+
+
+def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """Construct an instance of a class of the code base."""
+    reach = run.state.reach
+    kind = kind_of(lineage(code)[1])
+    if kind is not None:
+        return _member(run, code, kind, arguments)
+    if is_typed_dict(code):
+        return run.call_external("builtins.dict", arguments, node)
+    made = make(run, code, node)
+    instance = Value(((reach, made),))
+    order, _ = lineage(code)
+    if run.frame.records:
+        location, catch = run.location(node), run.catch("TypeError")
+        for where, base in (each for current in order for each in current.library_bases):
+            if where & reach:
+                run.world.entries.instantiated(code, base, Construction(location, where & reach, catch))
+    constructors = [
+        (here, Function(current.methods["__init__"], made))
+        for current, here in inheriting(order, reach)
+        if here and "__init__" in current.methods
+    ]
+    if constructors and constructors[0][0] == reach:
+        call_function(run, constructors[0][1], arguments, node)
+    else:
+        _construct(run, made, arguments, node, own=bool(constructors))
+    _tell_apart(run, made)
+    return instance.within(run.state.reach)
+
+
+def _construct(run: Run, made: Instance, arguments: Arguments, node: cst.CSTNode, *, own: bool) -> None:
+    """A constructor that Python writes, that the library has, or nobody has."""
+    reach = run.state.reach
+    found = instance_attribute(run, made, "__init__", reach, None)
+    if found is not None and (own or found.where(touches_library)):
+        run.call(found, arguments, node)
+    elif is_record(made.code):
+        fill(run, made, arguments, node)
+        after = instance_attribute(run, made, "__post_init__", run.state.reach, None)
+        if after is not None and after.where(lambda atom: isinstance(atom, Function)):
+            run.call(after, NO_ARGUMENTS, node)
+    else:
+        unknown_call(run, arguments, node, reads_only=True)
+
+
+def _member(run: Run, code: ClassCode, kind: str, arguments: Arguments) -> Value:
+    """A member of an enumeration is asked for by its value; where there is none, that is a ValueError."""
+    wanted = argument(arguments, 0)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(wanted, run.state.reach) if wanted is not None else ():
+        if not isinstance(atom, Const):
+            run.asks_constant(atom)
+            found.extend(run.combine(where, Value(((where, atom),))).alternatives)
+        elif isinstance(atom.value, Member):
+            found.append((where, atom))
+        elif kind in FLAGS:
+            found.append((where, Const(Member(code, kind, None, atom.value))))
+        else:
+            members = [(w & where, a) for w, a in by_value(code.constants.values(), atom.value)]
+            found.extend(members)
+            found.append((where - value_of(members).defined(), UNKNOWN))
+    return value_of(found) if found else unknown(run.state.reach)
+
+
+def _tell_apart(run: Run, made: Instance) -> None:
+    """What an instance holds that tells something about the library may be what no other one holds."""
+    content = content_of(run, made)
+    for name, entry in content.entries.items() if content is not None else ():
+        if tells(entry.value):
+            made.code.told_apart.setdefault(name, set()).add(entry.value)

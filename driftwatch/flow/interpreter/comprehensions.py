@@ -1,0 +1,207 @@
+"""Comprehensions: gone through element by element where the elements are known, once with unknown ones elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import libcst as cst
+
+from driftwatch.flow.domain.state import DictContent, Entry, ListContent, put
+from driftwatch.flow.domain.values import Const, ListRef, Value, const, join, unknown, value_of
+from driftwatch.flow.interpreter.attributes import iterated
+from driftwatch.flow.interpreter.containers import elements_of, item_of, turns_over
+from driftwatch.flow.interpreter.names import assign_name
+from driftwatch.flow.interpreter.results import unpacked
+from driftwatch.flow.interpreter.run import Run, as_alternatives, lists_of
+from driftwatch.flow.interpreter.sequences import part_between
+from driftwatch.flow.interpreter.sets import as_set, members_of
+from driftwatch.releases import EMPTY, ReleaseSet
+
+
+def list_comprehension(run: Run, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> Value:
+    """``[element for target in iterable if test]``, and its set and generator forms."""
+    iterable = iterated(run, run.eval(node.for_in.iter), node.for_in.iter)
+    outer = run.state
+    alternatives = as_alternatives(iterable, outer.reach)
+    if len(alternatives) <= 1:
+        return _one_list(run, node, iterable, 0)
+    found = Value()
+    for i, (where, atom) in enumerate(alternatives):
+        run.state = outer.fork(where)
+        found = join(found, _one_list(run, node, Value(((where, atom),)), i))
+        outer.heap.update(run.state.heap)
+    run.state = outer
+    return found
+
+
+def _one_list(run: Run, node: cst.ListComp | cst.SetComp | cst.GeneratorExp, iterable: Value, index: int) -> Value:
+    collected: list[Entry] = []
+    open_ = _Flag()
+
+    def visit(certain: ReleaseSet, origin: Entry | None) -> None:
+        value = run.eval(node.elt)
+        reach = run.state.reach
+        collected.append(Entry(reach, certain & reach, value.within(reach), origin.trace if origin else ()))
+
+    reach = run.state.reach
+    _loop(run, node.for_in, iterable, reach, None, visit, open_)
+    content = ListContent(tuple(collected) if not open_.where else (), open_.where)
+    if open_.where:
+        content = replace(content, others=value_of(a for e in collected for a in e.value.alternatives))
+    singles = [e.value.single() for e in content.elements if reach <= e.certain]
+    if isinstance(node, cst.SetComp):
+        made = run.new_list(node, content, index)
+        return run.new_list(node, as_set(members_of(run, made)), index)
+    if isinstance(node, cst.ListComp):
+        return run.new_list(node, content, index)
+    if not content.open and len(singles) == len(content.elements) and all(isinstance(s, Const) for s in singles):
+        constants = tuple(s.value for s in singles if isinstance(s, Const))
+        return const(constants, reach)
+    return run.new_list(node, content, index)
+
+
+def dict_comprehension(run: Run, node: cst.DictComp) -> Value:
+    """``{key: value for target in iterable if test}``."""
+    content = DictContent()
+    open_ = _Flag()
+
+    def visit(certain: ReleaseSet, origin: Entry | None) -> None:
+        nonlocal content
+        key = run.eval(node.key)
+        value = run.eval(node.value)
+        reach = run.state.reach
+        for where, atom in as_alternatives(key, reach):
+            if isinstance(atom, Const) and isinstance(atom.value, str):
+                trace = (
+                    origin.trace
+                    if origin is not None and origin.trace
+                    else (run.step(node.key, f"`{atom.value}` is put into the dict here"),)
+                )
+                entry = Entry(where, certain & where, value.within(where), trace, origin.location if origin else None)
+                content = put(content, atom.value, entry)
+            else:
+                content = content.opened(where, value)
+
+    _loop(run, node.for_in, run.eval(node.for_in.iter), run.state.reach, None, visit, open_)
+    content = replace(content, open=content.open | open_.where, forwarded=content.forwarded | open_.forwarded)
+    return run.new_dict(node, content)
+
+
+class _Flag:
+    """Where an iterable was not known in full."""
+
+    __slots__ = ("forwarded", "where")
+
+    def __init__(self) -> None:
+        self.where = EMPTY
+        self.forwarded = EMPTY
+
+
+def _loop(
+    run: Run,
+    loop: cst.CompFor,
+    iterable: Value,
+    certain: ReleaseSet,
+    origin: Entry | None,
+    visit: Callable[[ReleaseSet, Entry | None], None],
+    open_: _Flag,
+) -> None:
+    outer = run.state
+    parts = elements_of(run, iterable)
+    if parts is not None and not run.bears(len(parts)):
+        parts = [Entry(outer.reach, EMPTY, unknown(outer.reach))]
+        open_.where = outer.reach
+    elif parts is None:
+        known = _known_part(run, iterable, open_)
+        parts = turns_over(run, iterable)
+        if parts is None:
+            parts = [*known, Entry(outer.reach, EMPTY, run.combine(outer.reach, iterable))]
+        if not open_.where:
+            open_.where = outer.reach
+    with run.repeated(len(parts)):
+        for part in parts:
+            here = part.releases & outer.reach
+            if not here:
+                continue
+            run.state = outer.fork(here)
+            bind(run, loop.target, part.value)
+            sure = certain & part.certain
+            for test in loop.ifs:
+                holds, fails = run.branch(test.test)
+                run.state = holds
+                sure -= fails.reach
+                if not holds.reach:
+                    break
+            if not run.state.reach:
+                continue
+            carried = part if part.trace or part.location else origin
+            if loop.inner_for_in is not None:
+                _loop(run, loop.inner_for_in, run.eval(loop.inner_for_in.iter), sure, carried, visit, open_)
+            else:
+                visit(sure, carried)
+            outer.heap.update({k: v for k, v in run.state.heap.items() if k not in outer.heap})
+    run.state = outer
+
+
+def _known_part(run: Run, iterable: Value, open_: _Flag) -> list[Entry]:
+    """The elements that are surely among those of a container that may hold more."""
+    found: list[Entry] = []
+    for where, atom in as_alternatives(iterable, run.state.reach):
+        content = lists_of(run, atom) if isinstance(atom, ListRef) else None
+        if content is not None:
+            found.extend(e.within(where) for e in content.elements if not e.releases.isdisjoint(where))
+            open_.where |= content.open & where
+            open_.forwarded |= content.forwarded & where
+            if content.forwarded & where:
+                run.frame.asks_parameters = True
+        else:
+            open_.where |= where
+    return found
+
+
+def bind(run: Run, target: cst.BaseExpression, value: Value) -> None:
+    """Bind a loop's or an assignment's target: a name, or a tuple of targets taken apart."""
+    if isinstance(target, cst.Name):
+        assign_name(run, target.value, value)
+        return
+    if isinstance(target, (cst.Tuple, cst.List)):
+        take_apart(run, target, value)
+
+
+def take_apart(run: Run, target: cst.Tuple | cst.List, value: Value) -> None:
+    """Bind each part of ``a, b = value``."""
+    value = unpacked(run, target, value)
+    for element, part in parts_of(run, target, value):
+        bind(run, element.value, part)
+
+
+def parts_of(run: Run, target: cst.Tuple | cst.List, value: Value) -> Iterator[tuple[cst.BaseElement, Value]]:
+    """What each of several targets gets; a starred one gets a list of what the others leave."""
+    star = next((i for i, each in enumerate(target.elements) if isinstance(each, cst.StarredElement)), None)
+    for i, element in enumerate(target.elements):
+        if i == star:
+            yield element, _rest_of(run, target, value, star)
+        else:
+            yield element, part_of(run, value, i if star is None or i < star else i - len(target.elements))
+
+
+def _rest_of(run: Run, target: cst.Tuple | cst.List, value: Value, star: int) -> Value:
+    bounds = slice(star, (star + 1 - len(target.elements)) or None)
+    found = Value()
+    for i, (where, atom) in enumerate(as_alternatives(value, run.state.reach)):
+        content = lists_of(run, atom)
+        if content is None and (parts := elements_of(run, Value(((where, atom),)))) is not None:
+            content = ListContent(tuple(parts))
+        rest = None if content is None else replace(part_between(content, bounds, where), is_tuple=False)
+        found = join(found, unknown(where) if rest is None else run.new_list(target, rest, i).within(where))
+    return found
+
+
+def part_of(run: Run, value: Value, index: int) -> Value:
+    """One part of a value that is taken apart."""
+    return value_of(
+        alternative
+        for where, atom in as_alternatives(value, run.state.reach)
+        for alternative in item_of(run, atom, Const(index), where)
+    )

@@ -1,0 +1,496 @@
+"""Dicts, lists and tuples: which keys and elements are there in which releases, through all that code does to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import libcst as cst
+
+from driftwatch.flow.domain import pure
+from driftwatch.flow.domain.enums import by_name
+from driftwatch.flow.domain.lineage import lineage
+from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, put, take
+from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter, unknown_tainted
+from driftwatch.flow.domain.values import (
+    FALSE,
+    TAINTED,
+    TRUE,
+    UNKNOWN,
+    Alternative,
+    Atom,
+    Class,
+    Const,
+    DictRef,
+    External,
+    Function,
+    Instance,
+    LibModule,
+    LibObject,
+    LibTuple,
+    ListRef,
+    NamesOf,
+    ParameterMap,
+    Unknown,
+    Value,
+    const,
+    join,
+    unknown,
+    value_of,
+)
+from driftwatch.flow.interpreter.conditions import truth_of
+from driftwatch.flow.interpreter.constants import tuple_of
+from driftwatch.flow.interpreter.escape import lose
+from driftwatch.flow.interpreter.handed import fills
+from driftwatch.flow.interpreter.library import lookup, module_member
+from driftwatch.flow.interpreter.records import field_at
+from driftwatch.flow.interpreter.results import looked_into
+from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
+from driftwatch.flow.interpreter.sequences import any_element, edited, element_at, part_between, taking
+from driftwatch.flow.interpreter.shared import loosened
+from driftwatch.releases import EMPTY, ReleaseSet
+
+MAX_UNROLLED = 64
+"""Longer containers are not gone through element by element."""
+
+MAX_TOGETHER = 2048
+"""The same for all the containers a value may be in the different releases."""
+
+
+# -- dicts -------------------------------------------------------------------------------------------------------------
+
+
+def merge_dicts(content: DictContent, other: DictContent, where: ReleaseSet) -> DictContent:
+    """The dict after ``update(other)`` in these releases."""
+    for key, entry in other.entries.items():
+        content = put(content, key, entry.within(where))
+    content = content.joined_others(other, where)
+    forwarded = other.forwarded & where
+    return replace(content, forwarded=content.forwarded | forwarded) if forwarded else content
+
+
+def merge_value(run: Run, content: DictContent, value: Value) -> DictContent:
+    """A dict's content after ``**value`` or ``update(value)``."""
+    for where, atom in as_alternatives(value, run.state.reach):
+        other = dict_of(run, atom)
+        if other is not None:
+            content = merge_dicts(content, other, where)
+        elif (pairs := _pairs(run, atom, where)) is not None:
+            for key, entry in pairs:
+                content = put(content, key, entry)
+        elif not (isinstance(atom, Const) and atom.value is None):
+            forwarded = of_parameter(atom) and not atom.derived
+            run.asks(getattr(atom, "parameter", None))
+            content = content.opened(where)
+            if forwarded:
+                content = replace(content, forwarded=content.forwarded | where)
+    return content
+
+
+def _pairs(run: Run, atom: Atom, where: ReleaseSet) -> list[tuple[str, Entry]] | None:
+    """The keys and values of a sequence of pairs; None where one of its keys is not known."""
+    rows = _elements(run, atom, where) if lists_of(run, atom) is not None else None
+    if rows is None:
+        return None
+    found: list[tuple[str, Entry]] = []
+    for row in rows:
+        keys = value_of(a for w, pair in row.value.alternatives for a in item_of(run, pair, Const(0), w & row.releases))
+        values = value_of(
+            a for w, pair in row.value.alternatives for a in item_of(run, pair, Const(1), w & row.releases)
+        )
+        for there, key in keys.alternatives:
+            if not (isinstance(key, Const) and isinstance(key.value, str)):
+                return None
+            found.append((key.value, Entry(there, row.certain & there, values.within(there), row.trace, row.location)))
+    return found
+
+
+# -- sequences ---------------------------------------------------------------------------------------------------------
+
+
+def elements_of(run: Run, value: Value) -> list[Entry] | None:
+    """What iterating a value gives, in order; None when that cannot be told."""
+    found: list[Entry] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        part = _elements(run, atom, where)
+        if part is None or len(part) > MAX_UNROLLED or len(found) + len(part) > MAX_TOGETHER:
+            return None
+        found.extend(part)
+    return found
+
+
+def turns_over(run: Run, value: Value) -> list[Entry] | None:
+    """What a loop over a value goes through: as `elements_of`, but where more may follow, twice what that may be.
+
+    What one turn leaves, the next one sees. None when nothing is known of the value.
+    """
+    found = elements_of(run, value)
+    if found is not None:
+        return found
+    found = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        part = _elements(run, atom, where)
+        keys, content = dict_of(run, atom), lists_of(run, atom)
+        if part is None and content is not None:
+            part = [e.within(where) for e in content.elements if not e.releases.isdisjoint(where)]
+            further = content.further().within(where)
+            part += [Entry(further.defined(), EMPTY, further)] * 2
+        elif part is None and keys is not None:
+            part = [replace(e.within(where), value=const(k, where & e.releases)) for k, e in keys.entries.items()]
+            there = (keys.open | keys.forwarded) & where
+            part += [Entry(there, EMPTY, unknown(there))] * 2
+        if part is None or len(part) > MAX_UNROLLED or len(found) + len(part) > MAX_TOGETHER:
+            return None
+        found.extend(part)
+    return found
+
+
+def _elements(run: Run, atom: Atom, where: ReleaseSet) -> list[Entry] | None:
+    content = lists_of(run, atom)
+    if content is not None:
+        if content.open & where or content.forwarded & where:
+            return None
+        return [e.within(where) for e in content.elements if not e.releases.isdisjoint(where)]
+    keys = dict_of(run, atom)
+    if keys is not None:
+        if keys.open & where or keys.forwarded & where:
+            return None
+        return [
+            replace(e.within(where), value=const(name, where & e.releases))
+            for name, e in keys.entries.items()
+            if not e.releases.isdisjoint(where)
+        ]
+    if isinstance(atom, ParameterMap):
+        return [Entry(where, where, const(p.name, where)) for p in atom.parameters]
+    if isinstance(atom, Const) and isinstance(atom.value, (tuple, frozenset)):
+        ordered = (
+            atom.value if isinstance(atom.value, tuple) else sorted(atom.value, key=lambda i: (str(type(i)), str(i)))
+        )
+        return [Entry(where, where, const(item, where)) for item in ordered]
+    return None
+
+
+def spread_into(run: Run, content: ListContent, value: Value) -> ListContent:
+    """A list's content after ``*value``."""
+    parts = elements_of(run, value)
+    if parts is not None:
+        return replace(content, elements=(*content.elements, *parts))
+    open_, forwarded = content.open, content.forwarded
+    elements = content.elements
+    for where, atom in as_alternatives(value, run.state.reach):
+        inner = lists_of(run, atom)
+        if inner is not None:
+            elements = (*elements, *(e.within(where) for e in inner.elements if not e.releases.isdisjoint(where)))
+            open_, forwarded = open_ | (inner.open & where), forwarded | (inner.forwarded & where)
+            continue
+        open_ |= where
+        if of_parameter(atom):
+            run.asks(atom.parameter)
+            forwarded |= EMPTY if atom.derived else where
+    return replace(content, elements=elements, open=open_, forwarded=forwarded)
+
+
+def concatenate(run: Run, left: Value, right: Value, node: cst.CSTNode) -> Value | None:
+    """``left + right`` of two sequences; None when one of them is something else."""
+    first, second = elements_of(run, left), elements_of(run, right)
+    if first is None or second is None:
+        return None
+    return run.new_list(node, ListContent((*first, *second)))
+
+
+def repeat(run: Run, left: Value, right: Value, node: cst.CSTNode) -> Value:
+    """``left * right`` of a list and a number."""
+    reach = run.state.reach
+    parts, times = elements_of(run, left), right.single()
+    if parts is None or not isinstance(times, Const) or type(times.value) is not int:
+        return unknown(reach)
+    if len(parts) * times.value > MAX_UNROLLED:
+        return run.new_list(node, ListContent((), reach))
+    return run.new_list(node, ListContent(tuple(parts * times.value)))
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def subscript_of(run: Run, node: cst.Subscript, owner: Value) -> Value:
+    """``owner[index]``."""
+    if len(node.slice) != 1:
+        for part in node.slice:
+            if isinstance(part.slice, cst.Index):
+                run.eval(part.slice.value)
+        return _annotation_like(run, owner)
+    piece = node.slice[0].slice
+    if isinstance(piece, cst.Slice):
+        return _slice(run, owner, piece, node)
+    if not isinstance(piece, cst.Index):
+        return unknown(run.state.reach)
+    index, owner = run.eval(piece.value), run.world.modules.looked_at(owner)
+    found: list[Alternative] = []
+    guards = depends_on_release(owner) | depends_on_release(index)
+    for where, atom in as_alternatives(owner, run.state.reach):
+        for there, key in as_alternatives(index, where):
+            if isinstance(atom, LibTuple) and isinstance(key, Const) and type(key.value) is int:
+                there = looked_into(run, atom, key.value, there, node)
+            own = _own_subscript(run, atom, there)
+            if own is not None:
+                given = ListContent((Entry(there, there, Value(((there, key),))),))
+                found.extend(run.call(own, Arguments(given), node).within(there).alternatives)
+            else:
+                found.extend(item_of(run, atom, key, there))
+    return unknown_tainted(value_of(found), guards)
+
+
+def _own_subscript(run: Run, owner: Atom, where: ReleaseSet) -> Value | None:
+    """The method of a class of the code base that a subscript of its instance calls."""
+    if isinstance(owner, Instance):
+        for each in lineage(owner.code)[0]:
+            if "__getitem__" in each.methods:
+                return Value(((where, Function(each.methods["__getitem__"], owner)),))
+    return None
+
+
+def _annotation_like(run: Run, owner: Value) -> Value:
+    # ``Generic[A, B]`` and the like: the subscripted class is the class.
+    classes = owner.only(lambda a: isinstance(a, LibObject))
+    return classes if classes.alternatives else unknown(run.state.reach)
+
+
+def _slice(run: Run, owner: Value, piece: cst.Slice, node: cst.CSTNode) -> Value:
+    bounds = _bounds(run, piece)
+    if bounds is None:
+        return run.combine(run.state.reach, owner)
+    found: list[Alternative] = []
+    parts = [(here, atom, part) for where, part in bounds for here, atom in as_alternatives(owner, where)]
+    for i, (where, atom, part) in enumerate(parts):
+        content = lists_of(run, atom)
+        if content is not None:
+            found.extend(run.new_list(node, part_between(content, part, where), i).within(where).alternatives)
+            continue
+        rest = run.combine(where, owner).alternatives
+        try:
+            found.extend([(where, pure.subscript(atom, part))] if isinstance(atom, Const) else rest)
+        except pure.NotPureError:
+            found.extend(rest)
+    return value_of(found)
+
+
+def _bounds(run: Run, piece: cst.Slice) -> list[tuple[ReleaseSet, slice]] | None:
+    """A slice whose bounds are known, in each release; a step of nothing is none."""
+    given = [run.eval(b) if b is not None else None for b in (piece.lower, piece.upper, piece.step)]
+    reach = run.state.reach
+    known = tuple_of([Entry(reach, reach, const(None, reach) if value is None else value) for value in given], reach)
+    found: list[tuple[ReleaseSet, slice]] = []
+    for where, atom in known.alternatives if known is not None else ():
+        bounds = atom.value if isinstance(atom, Const) and isinstance(atom.value, tuple) else ()
+        if not all(each is None or type(each) is int for each in bounds) or bounds[2] == 0:
+            return None
+        found.append((where, slice(*bounds)))
+    return found or None
+
+
+def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alternative]:
+    """One item of a container."""
+    keys = dict_of(run, owner)
+    if keys is not None:
+        return _item_of_dict(run, keys, key, where)
+    content = lists_of(run, owner)
+    if content is not None and isinstance(key, Const) and type(key.value) is int:
+        return element_at(content, key.value, where)
+    if content is not None:
+        run.asks(getattr(key, "parameter", None))
+        return any_element(content, where)
+    if isinstance(owner, ParameterMap) and isinstance(key, Const):
+        found: list[Alternative] = [(where, each) for each in owner.parameters if each.name == key.value]
+        return found or _nothing_there(run, "KeyError", where)
+    if isinstance(owner, NamesOf) and isinstance(key, Const) and isinstance(key.value, str):
+        has = lookup(run, owner.owner, key.value, where)
+        if has is not None and isinstance(owner.owner, LibModule):
+            return module_member(run, owner.owner.module, key.value, has.present)
+    if isinstance(owner, Class) and isinstance(key, Const):
+        return as_alternatives(by_name(owner.code, key.value, where), where)
+    if isinstance(owner, Instance) and isinstance(key, Const) and type(key.value) is int:
+        return as_alternatives(field_at(run, owner, key.value, where), where)
+    if isinstance(owner, Const) and isinstance(key, Const) and isinstance(key.value, (int, str)):
+        try:
+            return [(where, pure.subscript(owner, key.value))]
+        except pure.NotPureError:
+            return [(where, UNKNOWN)]
+    if isinstance(owner, LibObject) and owner.is_class:
+        return [(where, owner)]
+    if isinstance(owner, External) and owner.dotted == "sys.modules" and isinstance(key, Const):
+        if isinstance(key.value, str) and run.target.is_inside(key.value):
+            return [(where & run.history.has_module(key.value), LibModule(key.value))]
+        if isinstance(key.value, str) and run.target.is_above(key.value):
+            return [(where, LibModule(key.value))]
+    if isinstance(owner, Unknown):
+        run.asks(owner.parameter)
+    return [(where, UNKNOWN)]
+
+
+def _nothing_there(run: Run, exception: str, where: ReleaseSet) -> list[Alternative]:
+    if run.is_caught(exception):
+        run.throw(exception, where)
+        run.state.reach -= where
+    return []
+
+
+def _item_of_dict(run: Run, keys: DictContent, key: Atom, where: ReleaseSet) -> list[Alternative]:
+    others = keys.under_unknown_keys()
+    if isinstance(key, Const) and isinstance(key.value, str):
+        entry = keys.entries.get(key.value)
+        if entry is None:
+            if not keys.open & where and run.is_caught("KeyError"):
+                run.throw("KeyError", where)
+            return as_alternatives(others, where) or [(where, UNKNOWN)]
+        rest = where - entry.certain
+        return [*as_alternatives(entry.value, where & entry.releases), *as_alternatives(others, rest)]
+    found = anything_in(keys, where)
+    if not isinstance(key, Const):
+        run.asks(getattr(key, "parameter", None))
+    gap = where - Value(tuple(found)).defined()
+    if not found:
+        return [(where, UNKNOWN)]
+    if gap:
+        # Nothing is in it in these releases, whatever the key.
+        run.throw("KeyError", gap)
+        run.state.reach -= gap
+    return found
+
+
+def anything_in(keys: DictContent, where: ReleaseSet) -> list[Alternative]:
+    """What may be in a dict under a key that is not known."""
+    found = as_alternatives(keys.under_unknown_keys(), where)
+    for entry in keys.entries.values():
+        here = entry.releases & where
+        found.extend(as_alternatives(entry.value, here))
+        if here - entry.value.defined():
+            found.append((here - entry.value.defined(), UNKNOWN))
+    return found
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNode) -> None:
+    """``owner[index] = value``."""
+    fills(run, owner)
+    single = len(owner.alternatives) == 1
+    for where, atom in as_alternatives(owner, run.state.reach):
+        content = dict_of(run, atom)
+        if isinstance(atom, ListRef):
+            _set_element(run, atom, index, value, where)
+        if not isinstance(atom, (DictRef, ListRef)):
+            lose(run, value.within(where), node, "put into something that is not followed")
+        if content is None or not isinstance(atom, DictRef):
+            continue
+        for there, key in as_alternatives(index, where):
+            if isinstance(key, Const) and isinstance(key.value, str):
+                note = f"`{key.value}` is put into the dict here"
+                sure = there if single else EMPTY
+                entry = Entry(there, sure, value.within(there), (run.step(node, note),))
+                content = put(content, key.value, entry)
+            elif isinstance(key, Const):
+                content = content.opened(there, value)
+            else:
+                content = _anywhere(content, there, value)
+        run.change(atom.key, content)
+
+
+def _anywhere(content: DictContent, where: ReleaseSet, value: Value) -> DictContent:
+    """A dict in which something is put under a key that is not known: it may be one of those that are there."""
+    entries = {k: replace(e, value=join(e.value, value.within(where & e.releases))) for k, e in content.entries.items()}
+    return replace(content, entries=entries).opened(where, value)
+
+
+def _set_element(run: Run, owner: ListRef, index: Value, value: Value, where: ReleaseSet) -> None:
+    """``owner[index] = value`` of a list."""
+    content = lists_of(run, owner)
+    if content is None:
+        return
+    for there, key in as_alternatives(index, where):
+        if isinstance(key, Const) and type(key.value) is int:
+            content = edited(run, content, there, partial(_put_element, key.value, value))
+        else:
+            elements = tuple(
+                replace(e, value=join(e.value, value.within(there & e.releases))) for e in content.elements
+            )
+            content = replace(content, elements=elements)
+    run.change(owner.key, content)
+
+
+def _put_element(index: int, value: Value, where: ReleaseSet, listed: list[Entry]) -> None:
+    listed[index] = Entry(where, where, value.within(where))
+
+
+def set_slice(run: Run, owner: Value, piece: cst.Slice, value: Value | None) -> None:
+    """``owner[a:b] = value``, or ``del owner[a:b]`` where there is none."""
+    fills(run, owner)
+    known = _bounds(run, piece)
+    bounds = known[0][1] if known is not None and len(known) == 1 else None
+    parts = [] if value is None else elements_of(run, value)
+    for where, atom in as_alternatives(owner, run.state.reach):
+        content = lists_of(run, atom)
+        if content is None or not isinstance(atom, ListRef):
+            continue
+        if bounds is None or parts is None:
+            run.change(atom.key, loosened(content, where))
+        else:
+            run.change(atom.key, edited(run, content, where, partial(_put_slice, bounds, parts)))
+
+
+def _put_slice(bounds: slice, parts: list[Entry], where: ReleaseSet, listed: list[Entry]) -> None:
+    listed[bounds] = [part.within(where) for part in parts if not part.releases.isdisjoint(where)]
+
+
+def delete_item(run: Run, owner: Value, index: Value) -> None:
+    """``del owner[index]``."""
+    fills(run, owner)
+    for where, atom in as_alternatives(owner, run.state.reach):
+        content = dict_of(run, atom)
+        if isinstance(atom, ListRef):
+            _delete_element(run, atom, index, where)
+        if content is None or not isinstance(atom, DictRef):
+            continue
+        for there, key in as_alternatives(index, where):
+            if isinstance(key, Const) and isinstance(key.value, str):
+                content = take(content, key.value, there)
+            elif not isinstance(key, Const):
+                kept = {k: replace(e, certain=e.certain - there) for k, e in content.entries.items()}
+                content = replace(content, entries=kept)
+        run.change(atom.key, content)
+
+
+def _delete_element(run: Run, owner: ListRef, index: Value, where: ReleaseSet) -> None:
+    content = lists_of(run, owner)
+    if content is None:
+        return
+    for there, key in as_alternatives(index, where):
+        place = key.value if isinstance(key, Const) and type(key.value) is int else None
+        content = edited(run, content, there, taking(place))
+    run.change(owner.key, content)
+
+
+# -- all and any -------------------------------------------------------------------------------------------------------
+
+
+def quantify(run: Run, value: Value, *, every: bool) -> Value:
+    """``all(value)`` or ``any(value)``, exact over the releases where every element's truth is."""
+    reach = run.state.reach
+    parts = turns_over(run, value)
+    if parts is None:
+        return run.combine(reach, value)
+    may_stop, surely_stops, guards = EMPTY, EMPTY, EMPTY
+    for part in parts:
+        stops, goes_on = EMPTY, EMPTY
+        guards |= part.value.where(is_tainted)
+        for where, atom in as_alternatives(part.value, part.releases & reach):
+            answer = truth_of(run, atom)
+            stopping = answer is not True if every else answer is not False
+            going = answer is not False if every else answer is not True
+            stops |= where if stopping else EMPTY
+            goes_on |= where if going else EMPTY
+        may_stop |= stops
+        surely_stops |= (stops - goes_on) & part.certain
+    stop, end = (FALSE, TRUE) if every else (TRUE, FALSE)
+    may_end = reach - surely_stops
+    return value_of([(may_stop, stop), (may_end, end), (may_stop & may_end & guards, TAINTED)])

@@ -1,0 +1,450 @@
+"""The code base's own functions: definition, binding of arguments, following calls into bodies.
+
+A function is followed into its body from a call when what it does depends on who calls it: it is private and reaches
+the library, it passes its arguments on, or it does not return in every release. Else its summary answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from driftwatch.flow.domain.code import ClassCode, FunctionCode
+from driftwatch.flow.domain.frames import Frame
+from driftwatch.flow.domain.lineage import methods_of
+from driftwatch.flow.domain.state import (
+    Arguments,
+    Entry,
+    ListContent,
+    PartialContent,
+    State,
+    chosen,
+    ghosts,
+    join_states,
+)
+from driftwatch.flow.domain.values import (
+    Atom,
+    Class,
+    Const,
+    Function,
+    Instance,
+    Lazy,
+    Managed,
+    Replacing,
+    Value,
+    const,
+    join,
+    touches_library,
+    unknown,
+    value_of,
+)
+from driftwatch.flow.interpreter.arguments import is_interesting, passes_constants, unknown_call
+from driftwatch.flow.interpreter.deferred import COROUTINE, defer
+from driftwatch.flow.interpreter.escape import has_library
+from driftwatch.flow.interpreter.handed import hand_over, holds_mutable
+from driftwatch.flow.interpreter.parameters import all_parameters, bind_arguments
+from driftwatch.flow.interpreter.receivers import differs
+from driftwatch.flow.interpreter.replaced import carried, enter_patches
+from driftwatch.flow.interpreter.run import MAX_DEPTH, Run
+from driftwatch.flow.interpreter.shared import keep_content
+from driftwatch.flow.interpreter.skips import mark_skipped
+from driftwatch.flow.interpreter.summaries import ask_for, by_summary, is_special, of_instance
+from driftwatch.flow.syntax.children import children
+from driftwatch.flow.syntax.survey import CONSTRUCTORS
+from driftwatch.flow.syntax.syntax import dotted_name
+from driftwatch.releases import EMPTY
+
+MAX_ENTERED = 400
+"""A function entered more often than this is no longer followed from further calls."""
+
+TRANSPARENT_DECORATORS = frozenset(
+    {
+        "staticmethod", "classmethod", "property", "cache", "lru_cache", "cached_property", "wraps", "contextmanager",
+        "no_grad", "inference_mode", "abstractmethod", "override", "setter", "getter", "asynccontextmanager", "final",
+        "overload", "compile", "jit", "fixture", "deleter", "total_ordering", "dataclass", "singledispatch",
+    }
+)  # fmt: skip
+"""Decorators whose result is called as the function itself is."""
+
+# -- definition --------------------------------------------------------------------------------------------------------
+
+
+def define_function(run: Run, node: cst.FunctionDef) -> Value:
+    """The value of a ``def``; its body is not executed."""
+    function = run.world.identities.function(run.frame, node, node.name.value)
+    function.reach |= run.state.reach
+    function.guards = run.path
+    function.decorators = tuple(_decorator_name(d) for d in node.decorators)
+    value = Value(((run.state.reach, Function(function)),))
+    run.eager += 1
+    applied = [(decorator, run.eval(decorator.decorator, callee=True)) for decorator in node.decorators]
+    run.eager -= 1
+    for parameter in all_parameters(node.params):
+        if parameter.default is not None:
+            run.eval(parameter.default)
+    if run.frame.function is not None:
+        function.closure = (dict(run.state.vars), *run.frame.closure)
+    elif run.frame.owner is not None:
+        # A method does not see its class's variables, but it sees those of a function round the class.
+        function.closure = run.frame.closure or None
+    run.frame.defined.append(function)
+    function.patches = tuple(wrapper for _, wrapper in applied if wrapper.where(lambda a: isinstance(a, Replacing)))
+    for decorator, wrapper in reversed(applied):
+        value = _decorated(run, function, decorator, wrapper, value)
+    return value
+
+
+def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapper: Value, value: Value) -> Value:
+    """What a decorator makes of a function: what a function of the code base returns, else the function itself."""
+    if mark_skipped(run, wrapper, value):
+        return value
+    if (_decorator_name(decorator) or "").rpartition(".")[2] in TRANSPARENT_DECORATORS:
+        return value
+    alone = wrapper.single()
+    if isinstance(alone, Lazy):
+        wrapper = run.world.modules.look_at(alone) or wrapper
+    if isinstance(wrapper.single(), (Function, Class, Instance)):
+        reach, escaped = run.state.reach, function.escaped
+        made = run.call(wrapper, Arguments(ListContent((Entry(reach, reach, value),))), decorator.decorator)
+        wrappers = tuple(atom.code for _, atom in made.alternatives if isinstance(atom, Function))
+        if len(wrappers) == len(made.alternatives):
+            for where, atom in made.alternatives:
+                if atom == Function(function):
+                    # Where it is another one, nobody comes to this one by its name.
+                    function.reach &= where
+            if run.frame.function is None and run.frame.owner is not None:
+                _wrap_method(run.frame.owner, function, wrappers)
+            if function not in wrappers:
+                function.wrapped_by = wrappers
+                for each in wrappers:
+                    each.skipped |= function.skipped
+                    each.may_be_skipped |= function.may_be_skipped
+            return made
+        objects = [atom for _, atom in made.alternatives if isinstance(atom, Instance)]
+        called = tuple(method for each in objects for method in methods_of(each.code, "__call__"))
+        if called and len(objects) == len(made.alternatives):
+            # Who calls it by its name calls an object that was made of it, and that alone knows it.
+            function.wrapped_by, function.escaped = called, escaped
+            return made
+    function.escaped |= function.reach
+    return value
+
+
+def _wrap_method(owner: ClassCode, method: FunctionCode, wrappers: tuple[FunctionCode, ...]) -> None:
+    """What a decorator makes for a method is the method from here on."""
+    for each in wrappers:
+        if each is not method and each.parent is not None and each.owner is None:
+            each.owner, each.wraps, each.name, each.qualname = owner, method, method.name, method.qualname
+            each.decorators = method.decorators
+
+
+def define_lambda(run: Run, node: cst.Lambda) -> Value:
+    """The value of a lambda."""
+    function = run.world.identities.function(run.frame, node, "<lambda>")
+    function.reach |= run.state.reach
+    function.closure = (dict(run.state.vars), *run.frame.closure)
+    run.frame.defined.append(function)
+    return Value(((run.state.reach, Function(function)),))
+
+
+def _decorator_name(decorator: cst.Decorator) -> str | None:
+    inner = decorator.decorator
+    return dotted_name(inner.func if isinstance(inner, cst.Call) else inner)
+
+
+# -- calling -----------------------------------------------------------------------------------------------------------
+
+
+def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """Call a function of the code base."""
+    callee, arguments = of_instance(callee, arguments)
+    function = callee.code
+    function.called = True
+    function.called_later = function.called_later or not run.in_constructor
+    if manages(function) and is_generator(function):
+        return _manager(run, callee, arguments, node)
+    if run.awaited is not node and is_coroutine(function):
+        return defer(run, Value(((run.state.reach, callee),)), arguments, node, COROUTINE)
+    if _is_started(run, function, arguments, node):
+        return unknown_call(run, arguments, node)
+    return _follow(run, callee, arguments, node)
+
+
+def _follow(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
+    function = callee.code
+    followed = run.world.entries.times_active(function)
+    if followed and not (followed == 1 and arguments.constants):
+        return _not_followed(run, callee, arguments, node)
+    if run.frame.depth >= MAX_DEPTH or function.entered > MAX_ENTERED or run.frame.budget.spent:
+        summary = run.world.entries.summary(function)
+        if summary is None or summary.uses_library:
+            run.unresolved(node, f"the calls that lead to `{function.qualname}` are too many to be followed")
+        return _not_followed(run, callee, arguments, node)
+    if followed:
+        # What it does may depend on a constant that changes from call to call; this one stands for all of them.
+        return enter(run, function, callee.bound, arguments.without_constants(), node)
+    if not _must_enter(run, callee, arguments, node):
+        summary = run.world.entries.summary(function)
+        if summary is not None:
+            ask_for(run.frame, summary, arguments)
+            for symbol, where in summary.reaches.items():
+                run.reaches(node, symbol, where & run.state.reach)
+            return by_summary(run, summary, arguments, callee, node)
+    return enter(run, function, callee.bound, arguments, node)
+
+
+def _not_followed(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """A method that is not followed may set any attribute of what it is called of."""
+    if isinstance(callee.bound, Instance):
+        reach = run.state.reach
+        this = Entry(reach, reach, Value(((reach, callee.bound),)))
+        hand_over(run, Arguments(ListContent((this,))), node)
+    return unknown_call(run, arguments, node)
+
+
+def _manager(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """What a generator makes that is a context manager: it is executed where it is entered."""
+    key = run.world.identities.number((id(node), run.frame.uid, "manager"), node)
+    func = Value(((run.state.reach, callee),))
+    gives = Value()
+    if run.entered is not node:
+        # Who enters it may not be seen.
+        gives = _follow(run, callee, arguments, node)
+    run.state.heap[key] = PartialContent(func, arguments.positional, arguments.keywords)
+    return Value(((run.state.reach, Managed(key, node, gives)),)) if run.state.reach else Value()
+
+
+def _is_started(run: Run, function: FunctionCode, arguments: Arguments, node: cst.CSTNode) -> bool:
+    """Whether all that is left of a program is a call of what is analysed by itself, with nothing round it to tell."""
+    frame = run.frame
+    if frame.started is not node or frame.tries or function.is_private or arguments:
+        return False
+    return function.closure is None and function.owner is None and not carried(run)
+
+
+def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> bool:
+    function = callee.code
+    if function.module.executing or function.closure is not None or isinstance(function.node, cst.Lambda):
+        return True
+    if run.handling and run.state.faults:
+        # What a handler does with a fault depends on what it calls.
+        return True
+    summary = run.world.entries.summary(function)
+    if summary is None:
+        return False
+    if not run.state.reach <= summary.completes:
+        return True
+    if any(isinstance(a, Function) and a.code.parent is function for _, a in summary.returns.alternatives):
+        # What it returns remembers what it was given.
+        return True
+    if summary.uses_library and (_records(run.frame, function) or carried(run)):
+        return True
+    if summary.uses_library and not run.frame.muted and _is_hidden(run) and not _is_for_later(run, function, node):
+        return True
+    if isinstance(callee.bound, Instance) and is_special(run, callee.bound, summary, arguments):
+        return True
+    if isinstance(callee.bound, Const) or (summary.forwards and arguments):
+        return True
+    if summary.fills and holds_mutable(run, arguments):
+        return True
+    if summary.asks_constants and summary.uses_library:
+        if passes_constants(run, arguments) or _defaults_to_text(function):
+            return True
+    if _is_a_choice(summary.returns) and passes_constants(run, arguments):
+        return True
+    if isinstance(callee.bound, (Class, Instance)) and callee.bound.code is not function.owner:
+        if differs(callee.bound.code, summary):
+            return True
+    if any(has_library(run, value) for value in arguments.values()):
+        # What becomes of it is followed, or said to be lost.
+        return True
+    return summary.asks_parameters and is_interesting(run, arguments)
+
+
+def _is_a_choice(returns: Value) -> bool:
+    """Whether a function gives one of several things of the library in one release: a constant may decide which."""
+    seen = EMPTY
+    for where, atom in returns.alternatives:
+        if touches_library(atom):
+            if not seen.isdisjoint(where):
+                return True
+            seen |= where
+    return False
+
+
+def _defaults_to_text(function: FunctionCode) -> bool:
+    return any(isinstance(each.default, cst.SimpleString) for each in all_parameters(function.node.params))
+
+
+def _is_hidden(run: Run) -> bool:
+    """Whether nobody would notice here what a drift raises in a function that is called."""
+    return any(run.hides(exception) for exception in ("TypeError", "AttributeError"))
+
+
+def enter(
+    run: Run,
+    function: FunctionCode,
+    bound: Atom | None,
+    arguments: Arguments,
+    node: cst.CSTNode,
+    *,
+    at_yield: Callable[[Value], None] | None = None,
+) -> Value:
+    """Follow a call into the function's body; `at_yield` is what is done where a context manager's generator yields."""
+    function.entered += 1
+    outer, outer_frame = run.state, run.frame
+    uid = run.world.identities.call(outer_frame, node)
+    bindings = bind_arguments(run, function, bound, arguments, node, uid)
+    seen = carried(run)
+    if outer_frame.function is None and outer_frame.owner is None and function.module is outer_frame.module:
+        # Called while its module is still being executed: it sees the module's variables as they are now.
+        function.module.names = {**function.module.names, **outer.vars}
+    closure = function.closure or ()
+    if function.parent is not None and function.parent is outer_frame.function:
+        closure = (outer.vars, *closure[1:])
+    nested = function.closure is not None
+    frame = Frame(
+        function.module,
+        function.tree,
+        function,
+        caller=outer_frame,
+        call=(outer_frame.tree, node),
+        entered=outer,
+        records=_records(outer_frame, function),
+        muted=outer_frame.muted,
+        depth=outer_frame.depth + 1,
+        uid=uid,
+        turns=outer_frame.turns if outer_frame.constructs else (),
+        constructs=outer_frame.constructs,
+        closure=closure,
+        owner=function.owner,
+        budget=outer_frame.budget,
+        coverage=outer_frame.coverage,
+        given=outer_frame.given | _passed_in(outer_frame, arguments),
+        detached=_is_for_later(run, function, node),
+        at_yield=at_yield,
+        mark=f"\0{uid}\0" if at_yield is not None else "",
+    )
+    kept, path = run.kept, run.path
+    value, end = execute_body(run, frame, State(outer.reach, {**bindings, **seen}, outer.heap, on_the_way_of=outer))
+    run.frame, run.kept = outer_frame, kept
+    run.go_back(path)
+    outer_frame.asks_parameters |= (frame.asks_parameters and nested) or frame.forwards
+    ask_for(outer_frame, frame, arguments)
+    outer_frame.forwards |= frame.forwards
+    outer_frame.fills |= frame.fills and nested
+    outer_frame.changed |= frame.changed
+    outer_frame.sets |= frame.sets
+    outer_frame.looks_at |= frame.looks_at
+    end = end if end is not None else State(EMPTY, {}, outer.heap)
+    run.state = State(end.reach, frame.outside(end) or outer.vars, end.heap, on_the_way_of=end)
+    if isinstance(bound, Instance):
+        run.state.forget_attributes()
+    return value.within(end.reach)
+
+
+def _records(frame: Frame, function: FunctionCode) -> bool:
+    """Whether what a function does when it is called from a frame is recorded there: nobody else records it."""
+    if function.escapes or not (function.is_private or function.closure is not None):
+        return False
+    return frame.records or function in frame.given
+
+
+def _passed_in(frame: Frame, arguments: Arguments) -> frozenset[FunctionCode]:
+    passed = {a.code for value in arguments.values() for _, a in value.alternatives if isinstance(a, Function)}
+    return frozenset(code for code in passed if frame.records or code in frame.given)
+
+
+def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | None]:
+    """Execute a function's body: what it returns, and the state in which it does; None where it never does."""
+    function = frame.function
+    assert function is not None
+    run.frame, run.state = frame, state
+    for patch in function.patches:
+        enter_patches(run, patch)
+    node = function.node
+    if isinstance(node, cst.Lambda):
+        value = run.eval(node.body)
+        return value, run.state
+    start, given_conditions = state.reach, state.conditional
+    body = function.tree.body(node)
+    run.world.entries.activate(function)
+    try:
+        run.block(body.body)
+    finally:
+        run.world.entries.deactivate()
+    if run.state.reach:
+        frame.returns.append((run.state, const(None, run.state.reach)))
+    value = Value()
+    end: State | None = None
+    live = EMPTY
+    for there, _ in frame.returns:
+        live |= there.live
+    for there, returned in frame.returns:
+        # What would be returned where the program has ended counts only where nothing else is.
+        really = there.reach - (there.ghost & live)
+        given = join(returned.within(really), unknown(really - returned.defined()))
+        given = join(given, ghosts(returned, there.reach - really))
+        # Which of the values is returned a test may have decided that could not be followed.
+        decided = (there.conditional - given_conditions) & value.defined()
+        value = chosen(value, given, decided) if decided else join(value, given)
+        end = join_states(end, there)
+    if function.owner is not None and function.name in CONSTRUCTORS and end is not None:
+        keep_content(run.world, function.owner, end)
+    if frame.at_yield is not None:
+        return Value(), end
+    if is_generator(function):
+        given = value_of(frame.yields) if manages(function) else unknown(start)
+        return given, end if end is not None else State(start, {}, state.heap, on_the_way_of=state)
+    if frame.caller is not None:
+        frame.handed_out = {
+            a.code for _, a in value.alternatives if isinstance(a, Function) and a.code in frame.defined
+        }
+        frame.caller.taken_over.extend(frame.handed_out)
+    run.world.entries.leave(run, frame, end)
+    return value, end
+
+
+def is_generator(function: FunctionCode) -> bool:
+    """Whether a function's own body yields."""
+    if function.generator is None:
+        node = function.node
+        function.generator = False
+        if isinstance(node, cst.FunctionDef):
+            function.generator = "yield" in function.tree.text and _yields(function.tree.body(node))
+    return function.generator
+
+
+def _is_for_later(run: Run, function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether a call makes a generator or a coroutine that is kept: what it does is done when somebody asks for it."""
+    return run.kept is node and is_deferred(function)
+
+
+def is_coroutine(function: FunctionCode) -> bool:
+    """Whether a call of a function makes a coroutine."""
+    node = function.node
+    return isinstance(node, cst.FunctionDef) and node.asynchronous is not None and not is_generator(function)
+
+
+def is_deferred(function: FunctionCode) -> bool:
+    """Whether a call of a function does not execute it yet: of a generator, or of a coroutine."""
+    asynchronous = isinstance(function.node, cst.FunctionDef) and function.node.asynchronous is not None
+    return asynchronous or is_generator(function)
+
+
+def manages(function: FunctionCode) -> bool:
+    """Whether what a function returns is entered by a ``with``."""
+    names = ((name or "").rpartition(".")[2] for name in function.decorators)
+    return any(name in ("contextmanager", "asynccontextmanager") for name in names)
+
+
+def _yields(node: cst.CSTNode) -> bool:
+    stack: list[cst.CSTNode] = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.Yield):
+            return True
+        if not isinstance(current, (cst.FunctionDef, cst.Lambda, cst.ClassDef)):
+            stack.extend(children(current))
+    return False

@@ -1,0 +1,495 @@
+"""The library as values: what its modules, classes and instances hold in which release, and uses of them.
+
+Every read of a name and every call goes through here, so this is where uses are recorded and where what a release does
+not have becomes the exception that Python would raise.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+
+import libcst as cst
+
+from driftwatch.binding.refused import refused_by
+from driftwatch.flow.domain.exceptions import raised_of
+from driftwatch.flow.domain.faults import Fault
+from driftwatch.flow.domain.state import DictContent, ListContent
+from driftwatch.flow.domain.values import (
+    NOTHING,
+    UNKNOWN,
+    Alternative,
+    Atom,
+    Const,
+    External,
+    LibInstance,
+    LibMethod,
+    LibModule,
+    LibObject,
+    LibTuple,
+    Opaque,
+    Raised,
+    Value,
+    unknown,
+    value_of,
+)
+from driftwatch.flow.interpreter.passed import argument_of, made_of
+from driftwatch.flow.interpreter.replaced import replacement
+from driftwatch.flow.interpreter.run import Run
+from driftwatch.flow.uses import (
+    IMPORT_ERRORS,
+    CallUse,
+    ImportUse,
+    NameUse,
+    Outcome,
+    RefusedUse,
+    Use,
+)
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.history import Epoch, Lookup
+from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
+
+CONSTRUCTOR = "__init__"
+"""What a class takes is kept with the class: of its members, this one is none."""
+
+# -- what is where -----------------------------------------------------------------------------------------------------
+
+
+def module_lookup(run: Run, module: str, name: str, where: ReleaseSet) -> Lookup:
+    """Where a module of the library has an attribute; unknown where that needs an optional package.
+
+    A submodule is one where the library or the code base has imported it.
+    """
+    if run.target.is_above(module):
+        child = f"{module}.{name}"
+        if run.target.is_inside(child) or run.target.is_above(child):
+            return Lookup(where & run.history.has_module(run.history.module))
+        return Lookup(EMPTY, where)
+    if name.startswith("__"):
+        return Lookup(where)
+    present, perhaps = run.history.attribute(module, name) & where, EMPTY
+    apart = (run.history.importable(module, name) & where) - present
+    if apart:
+        brought = run.world.loading.brings(run.frame.module, f"{module}.{name}")
+        present, perhaps = present | (brought.present & apart), brought.unknown & apart
+    return _as_far_as_known(run, module, name, where, Lookup(present, perhaps))
+
+
+def import_lookup(run: Run, module: str, name: str, where: ReleaseSet) -> Lookup:
+    """Where ``from module import name`` works; unknown where that needs an optional package."""
+    if run.target.is_above(module) or name.startswith("__"):
+        return module_lookup(run, module, name, where)
+    return _as_far_as_known(run, module, name, where, Lookup(run.history.importable(module, name) & where))
+
+
+def _as_far_as_known(run: Run, module: str, name: str, where: ReleaseSet, found: Lookup) -> Lookup:
+    """What needs an optional package, and what a module with names of its own making may have, is not known."""
+    optional = EMPTY
+    for epoch in run.history.of(Ref(module, name)):
+        if epoch.symbol.requires:
+            optional |= epoch.releases
+    open_ = run.history.is_open(Ref(module, "")) & where
+    present = found.present
+    return Lookup(present - optional, (present & optional) | ((open_ | found.unknown) - present))
+
+
+def class_lookup(run: Run, cls: Ref, name: str, where: ReleaseSet) -> Lookup:
+    """Where a class of the library has a member."""
+    if name.startswith("__"):
+        return Lookup(EMPTY, where)
+    return run.history.member(cls, name, where)
+
+
+def instance_lookup(run: Run, atom: LibInstance, name: str, where: ReleaseSet) -> Lookup:
+    """Where an instance has a member. What only some class below the known one has is not known."""
+    found = class_lookup(run, atom.cls, name, where)
+    if atom.exact:
+        return found
+    present, unknown = found.present, found.unknown
+    for below in run.history.subclasses(atom.cls):
+        also = run.history.member(below, name, where - present)
+        unknown |= also.present | also.unknown
+    return Lookup(present, unknown - present)
+
+
+def lookup(run: Run, atom: Atom, name: str, where: ReleaseSet) -> Lookup | None:
+    """Where something of the library has an attribute; None when the atom is not of the library."""
+    if isinstance(atom, LibModule):
+        return module_lookup(run, atom.module, name, where)
+    if isinstance(atom, LibObject) and atom.is_class:
+        return class_lookup(run, atom.ref, name, where)
+    if isinstance(atom, LibInstance):
+        return instance_lookup(run, atom, name, where)
+    return None
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def module_member(run: Run, module: str, name: str, where: ReleaseSet) -> list[Alternative]:
+    """What ``module.name`` is, in the releases that have it."""
+    if run.target.is_above(module):
+        child = f"{module}.{name}"
+        if run.target.is_inside(child) or run.target.is_above(child):
+            return [(where, LibModule(child))]
+        if name == "__version__":
+            return run.target.versions(where)
+        return [(where, External(child))]
+    found: list[Alternative] = []
+    left = where
+    ref = Ref(module, name)
+    for epoch in run.history.of(ref):
+        here = epoch.releases & left
+        if here:
+            found.append((here, _object(epoch, ref)))
+            left -= here
+    submodule = run.history.has_module(f"{module}.{name}") & left
+    if submodule:
+        found.append((submodule, LibModule(f"{module}.{name}")))
+        left -= submodule
+    if left:
+        found.append((left, UNKNOWN))
+    return found
+
+
+def _object(epoch: Epoch, ref: Ref) -> Atom:
+    symbol = epoch.symbol
+    if symbol.kind is SymbolKind.CLASS:
+        return LibObject(ref, is_class=True)
+    if symbol.kind is SymbolKind.FUNCTION:
+        return LibObject(ref)
+    return _constant(symbol)
+
+
+def _constant(symbol: Symbol) -> Atom:
+    return UNKNOWN if symbol.value is None else _literal(symbol.value)
+
+
+@cache
+def _literal(text: str) -> Atom:
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return UNKNOWN
+    return Const(value) if value is None or isinstance(value, (bool, int, float, str)) else UNKNOWN
+
+
+def class_member(run: Run, cls: Ref, name: str, where: ReleaseSet) -> list[Alternative]:
+    """What ``cls.name`` is, in the releases that have it."""
+    found: list[Alternative] = []
+    left = where
+    for _, epoch in run.history.member_epochs(cls, name, where):
+        symbol = epoch.symbol
+        if symbol.kind is SymbolKind.FUNCTION:
+            atom: Atom = LibMethod(cls, name, exact=True, on_class=True)
+        elif any(base.startswith("enum.") for base in _bases(run, cls, epoch.releases)):
+            atom = Opaque(f"{cls}.{name}")
+        else:
+            atom = _constant(symbol)
+        found.append((epoch.releases, atom))
+        left -= epoch.releases
+    if left:
+        found.append((left, UNKNOWN))
+    return found
+
+
+def _bases(run: Run, cls: Ref, where: ReleaseSet) -> tuple[str, ...]:
+    return tuple(b for e in run.history.of(cls) if not e.releases.isdisjoint(where) for b in e.symbol.bases)
+
+
+def instance_member(run: Run, atom: LibInstance, name: str, where: ReleaseSet) -> list[Alternative]:
+    """What ``instance.name`` is, in the releases that have it."""
+    found: list[Alternative] = []
+    left = where
+    for _, epoch in run.history.member_epochs(atom.cls, name, where):
+        if epoch.symbol.kind is SymbolKind.FUNCTION:
+            found.append((epoch.releases, LibMethod(atom.cls, name, atom.exact)))
+        else:
+            found.append((epoch.releases, UNKNOWN))
+        left -= epoch.releases
+    if left and not atom.exact:
+        for below in run.history.subclasses(atom.cls):
+            here = run.history.member(below, name, left).present
+            if here:
+                found.append((here, LibMethod(below, name)))
+                left -= here
+    if left:
+        found.append((left, UNKNOWN))
+    return found
+
+
+# -- uses --------------------------------------------------------------------------------------------------------------
+
+
+def missing(run: Run, raised: Raised, where: ReleaseSet, fault: Fault | None = None) -> list[Alternative]:
+    """A name is not there in these releases: the handler that takes the exception is entered, and here it ends.
+
+    Where nobody takes it the program would stop; the analysis goes on with an unknown value, so that what follows is
+    checked as well.
+    """
+    if not where:
+        return []
+    run.throw(raised, where, fault)
+    if run.is_caught(raised):
+        run.state.reach -= where
+        return []
+    run.fails_import(where)
+    run.state.ghost |= where
+    return [(where, UNKNOWN)]
+
+
+def record_use(run: Run, use: Use, fails: ReleaseSet, *, also: bool = False) -> Fault | None:
+    """Record a use, or leave that to the fault that it is where it fails.
+
+    `also` says that it counts although the function it stands in is analysed by itself.
+    """
+    if run.frame.muted:
+        return None
+    # What is known of the function by itself is told again where a caller hides it.
+    hidden = not run.frame.records and not also and run.recorder.knows(use)
+    if hidden and not run.hides(use.raised):
+        return None
+    if not fails:
+        if not hidden or use.catch.outcome is Outcome.SILENT:
+            run.record(use)
+        return None
+    fault = Fault(run.conditioned(use), fails, hidden)
+    run.ledger.expect(fault)
+    return fault
+
+
+def use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    """Read an attribute of something of the library: the use, the exception where it is missing, the value."""
+    if lookup(run, atom, name, where) is None:
+        return [(where, UNKNOWN)]
+    replaced = replacement(run, _owner(atom)[0].dotted, name, where)
+    if not replaced.alternatives:
+        return _use_name(run, atom, name, where, node)
+    rest = where - replaced.defined()
+    found = list(replaced.alternatives if isinstance(atom, LibModule) else unknown(replaced.defined()).alternatives)
+    return [*found, *_use_name(run, atom, name, rest, node)] if rest else found
+
+
+def _use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    found = lookup(run, atom, name, where)
+    assert found is not None
+    run.touch()
+    above = isinstance(atom, LibModule) and run.target.is_above(atom.module)
+    there = found.present | found.unknown
+    raised = raised_of("AttributeError", f"{_named(atom)} has no attribute '{name}'")
+    fault = None
+    if not above and not name.startswith("__"):
+        owner, instance, exact = _owner(atom)
+        use = NameUse(
+            run.history.distribution,
+            run.location(node),
+            where,
+            run.catch("AttributeError"),
+            run.frame.way_in(),
+            owner,
+            name,
+            instance,
+            exact,
+            there if isinstance(atom, LibModule) else EMPTY,
+        )
+        fault = record_use(run, use, where - there)
+    if where - there:
+        # The attempt counts: it is not a test that keeps the code from what it is there for.
+        run.reaches(node, _owner(atom)[0].member(name), where)
+    lost = missing(run, raised, where - there, fault)
+    if isinstance(atom, LibModule):
+        return [*module_member(run, atom.module, name, there), *lost]
+    if isinstance(atom, LibObject):
+        return [*class_member(run, atom.ref, name, there), *lost]
+    assert isinstance(atom, LibInstance)
+    return [*instance_member(run, atom, name, there), *lost]
+
+
+def _named(atom: Atom) -> str:
+    """What Python calls the thing whose attribute is not there."""
+    if isinstance(atom, LibModule):
+        return f"module '{atom.module}'"
+    if isinstance(atom, LibObject):
+        return f"type object '{atom.ref.qualname}'"
+    assert isinstance(atom, LibInstance)
+    return f"'{atom.cls.qualname}' object"
+
+
+def _owner(atom: Atom) -> tuple[Ref, bool, bool]:
+    if isinstance(atom, LibModule):
+        return Ref(atom.module, ""), False, True
+    if isinstance(atom, LibObject):
+        return atom.ref, False, True
+    assert isinstance(atom, LibInstance)
+    return atom.cls, True, atom.exact
+
+
+def use_import(
+    run: Run,
+    module: str,
+    name: str | None,
+    bound: str,
+    node: cst.CSTNode,
+    *,
+    statement: cst.ImportFrom | None = None,
+    first: bool = True,
+) -> Value:
+    """Import a module of the library, or a name from one: the use, the exception where it is missing, the value."""
+    reach = run.state.reach
+    replaced = NOTHING if name is None else replacement(run, module, name, reach)
+    if replaced.alternatives and reach <= replaced.defined():
+        return replaced
+    run.touch()
+    if run.target.is_inside(module):
+        run.reaches(node, Ref(module, name or ""), reach)
+    has_module = run.history.has_module(module) if run.target.is_inside(module) else reach
+    gone = reach - has_module
+    found = Lookup(reach & has_module) if name is None else import_lookup(run, module, name, reach & has_module)
+    there = found.present | found.unknown
+    fault = None
+    if run.target.is_inside(module):
+        catch = run.catch("ImportError" if name is not None else "ModuleNotFoundError")
+        tries = [attempt for attempt in run.frame.stack() if attempt.stops is None]
+        use = ImportUse(
+            run.history.distribution,
+            run.location(node),
+            reach,
+            catch,
+            run.frame.way_in(),
+            module,
+            name,
+            bound,
+            bool(tries) and tries[-1].checks_only,
+            first,
+            tuple(e for e in IMPORT_ERRORS if run.is_caught(e) or run.catch(e).outcome is not Outcome.RAISES),
+            run.frame.tree.module_of(statement) if statement is not None else None,
+        )
+        fault = record_use(run, use, reach - there)
+    lost = missing(run, raised_of("ModuleNotFoundError", f"No module named '{module}'"), gone, fault)
+    if name is None:
+        return value_of([(there, LibModule(module)), *lost])
+    text = f"cannot import name '{name}' from '{module}' (unknown location)"
+    lost += missing(run, raised_of("ImportError", text), reach - gone - there, fault)
+    if found.unknown and run.target.is_inside(module):
+        run.may_raise("ImportError")
+    return value_of([*module_member(run, module, name, there), *lost])
+
+
+def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictContent, node: cst.CSTNode) -> Value:
+    """Call something of the library: the use, the exception where it does not fit, and what the call gives."""
+    run.touch()
+    reach = run.state.reach
+    ref, method, exact, unbound = _callee(callee)
+    run.reaches(node, ref, reach)
+    catch = run.catch("TypeError")
+    use = CallUse(
+        run.history.distribution,
+        run.location(node),
+        reach,
+        catch,
+        run.frame.way_in(),
+        ref,
+        tuple(argument_of(run, e, None, catch, node) for e in positional.elements if not e.releases.isdisjoint(reach)),
+        tuple(
+            argument_of(run, e, n, catch, node) for n, e in keywords.entries.items() if not e.releases.isdisjoint(reach)
+        ),
+        (positional.open | positional.forwarded) & reach,
+        (keywords.open | keywords.forwarded) & reach,
+        method,
+        exact,
+        unbound,
+        run.taken_apart[1] if run.taken_apart is not None and run.taken_apart[0] is node else None,
+    )
+    if keywords.forwarded & reach or positional.forwarded & reach:
+        run.frame.asks_parameters = run.frame.forwards = True
+        if run.frame.function is not None:
+            run.frame.function.forwarding.add(node)
+        passed_through(run, node, f"`{ref.dotted}` is called with what is passed to")
+    elif (keywords.open | positional.open) & reach:
+        star = "**" if keywords.open & reach else "*"
+        run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
+    foreign = any(a.location is not None for a in (*use.positional, *use.keywords))
+    if run.frame.function is not None:
+        run.frame.function.calls_library = True
+    # What the function by itself cannot tell of a call, each of its callers does.
+    foreign |= run.frame.function is not None and node in run.frame.function.forwarding
+    refusals = run.target.refusals(use)
+    broken, surely = EMPTY, EMPTY
+    for refusal in refusals:
+        broken |= refusal.releases
+        surely |= refusal.releases if refusal.surely else EMPTY
+    fault = record_use(run, use, broken, also=foreign)
+    for refusal in refusals:
+        run.throw(raised_of("TypeError", refusal.text), refusal.releases, fault)
+    if catch.outcome is Outcome.GUARDED:
+        run.state.reach -= surely
+    elif broken:
+        run.state.ghost |= surely
+        if not run.is_caught("TypeError"):
+            run.fails_import(broken)
+    for refused, where in refused_by(use, run.history):
+        if refused.exception == RefusedUse.raised:
+            told = RefusedUse(
+                use.distribution, use.location, where, run.catch(refused.exception), use.trace, ref, refused.condition
+            )
+            missing(run, raised_of(refused.exception), where, record_use(run, told, where, also=foreign))
+    return _result(run, callee, ref, run.state.reach, use)
+
+
+def passed_through(run: Run, node: cst.CSTNode, what: str) -> None:
+    """What is done depends on what somebody gives to the function that is analysed: who calls that does it."""
+    entry = run.frame
+    while entry.caller is not None:
+        entry = entry.caller
+    if entry.records and entry.function is not None:
+        reason = f"{what} `{entry.function.qualname}`, which nothing here calls"
+        run.world.entries.passes_through(entry.function, run.frame.tree.path, run.frame.tree.line(node), reason)
+
+
+def _callee(atom: Atom) -> tuple[Ref, bool, bool, bool]:
+    if isinstance(atom, LibMethod):
+        return atom.cls.member(atom.name), True, atom.exact, atom.on_class
+    assert isinstance(atom, LibObject)
+    return atom.ref, False, True, False
+
+
+def callables_of(run: Run, callee: Atom, ref: Ref, where: ReleaseSet) -> Iterator[tuple[ReleaseSet, Symbol]]:
+    """What a function, class or method of the library is in these releases, each release once."""
+    if isinstance(callee, LibMethod) and callee.name == CONSTRUCTOR:
+        epochs = list(run.history.of(callee.cls))
+    elif isinstance(callee, LibMethod):
+        epochs = [epoch for _, epoch in run.history.member_epochs(callee.cls, callee.name, where)]
+    else:
+        epochs = list(run.history.of(ref))
+    left = where
+    for epoch in epochs:
+        here = epoch.releases & left
+        if here:
+            left -= here
+            yield here, epoch.symbol
+
+
+def _may_be_overridden(run: Run, callee: Atom) -> bool:
+    """Whether a method may be that of a class below the one it was looked up on."""
+    if not isinstance(callee, LibMethod) or callee.exact:
+        return False
+    return any(callee.name in run.history.members(below) for below in run.history.subclasses(callee.cls))
+
+
+def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet, use: CallUse) -> Value:
+    if isinstance(callee, LibObject) and callee.is_class:
+        return Value(((reach, LibInstance(ref, exact=True, made_of=made_of(use))),))
+    found: list[Alternative] = []
+    left = reach
+    for here, symbol in callables_of(run, callee, ref, reach):
+        left -= here
+        signature = symbol.signature
+        if signature is not None and signature.returns_ref is not None:
+            found.append((here, LibInstance(signature.returns_ref)))
+        elif signature is not None and signature.gives and not _may_be_overridden(run, callee):
+            found.append((here, LibTuple(ref, signature.gives, use.method, use.exact)))
+        else:
+            found.append((here, UNKNOWN))
+    found.append((left, UNKNOWN))
+    return value_of(found)

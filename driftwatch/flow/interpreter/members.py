@@ -1,0 +1,422 @@
+"""Attributes of the code base's own instances and classes: what one is, and what setting one does.
+
+An instance that is told apart holds its own; what is known of any instance of a class is what was ever set on one.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from driftwatch.flow.domain.code import ClassCode
+from driftwatch.flow.domain.lineage import PLAIN_BASES, inheriting, lineage
+from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, Entry, ListContent
+from driftwatch.flow.domain.taint import anonymous, depends_on_release, tainted_within, tells
+from driftwatch.flow.domain.values import (
+    UNKNOWN,
+    Alternative,
+    Atom,
+    Class,
+    Const,
+    DictRef,
+    External,
+    Function,
+    Instance,
+    LibInstance,
+    LibMethod,
+    LibObject,
+    ListRef,
+    SuperOf,
+    Value,
+    join,
+    key_of,
+    touches_library,
+    unknown,
+    value_of,
+)
+from driftwatch.flow.interpreter.library import CONSTRUCTOR, class_member, instance_member, use_name
+from driftwatch.flow.interpreter.objects import content_of, for_any, held_by, hold, set_on_any
+from driftwatch.flow.interpreter.outside import assigned_outside
+from driftwatch.flow.interpreter.run import Run, as_alternatives
+from driftwatch.flow.interpreter.shared import CONTENTS, keep_held, keep_one, open_attribute, share_attribute
+from driftwatch.releases import EMPTY, ReleaseSet
+
+
+def instance_attribute(
+    run: Run, bound: Instance, name: str, where: ReleaseSet, node: cst.CSTNode | None
+) -> Value | None:
+    """An attribute of an instance of a code base's class; None when nothing is known of it."""
+    content = content_of(run, bound)
+    if content is None:
+        return attribute_of_any(run, bound.code, bound, name, where, node)
+    own, certain = held_by(run, bound, content, name, where)
+    rest = where - certain
+    if not rest:
+        return own
+    open_ = rest & content.open
+    found = attribute_of_any(run, bound.code, bound, name, open_, node) if open_ else Value()
+    closed = rest - open_
+    order, others = lineage(bound.code)
+    of_class = _of_classes(run, bound, order, others, name, closed, node) if closed else Value()
+    if of_class is None and name in content.entries:
+        # It is set in some releases, or on some way; where it is not, reading it is an AttributeError.
+        gap = closed - own.defined()
+        run.throw("AttributeError", gap)
+        run.state.reach -= gap
+        of_class = Value()
+    if found is None or of_class is None:
+        return join(own, unknown(rest)) if own.alternatives else None
+    return join(own, join(found, of_class))
+
+
+def attribute_of_any(
+    run: Run, code: ClassCode, bound: Atom, name: str, where: ReleaseSet, node: cst.CSTNode | None
+) -> Value | None:
+    """An attribute of any instance of a class."""
+    order, others = lineage(code)
+    run.frame.looks_at.add(name)
+    found = _ever_assigned(run, order, name, where, bare=not any(base.where(_of_library) for base in others))
+    if found is not None and any(len(each.told_apart.get(name, ())) > 1 for each in order):
+        # Of several instances, which one it is a caller knows.
+        found = tainted_within(found, depends_on_release(found) | found.where(touches_library))
+    if found is not None:
+        for module in dict.fromkeys((code.module, run.frame.module)):
+            found = join(found, assigned_outside(run, module, name, where))
+        return _assigned(run, order, name, found, where)
+    return _of_classes(run, bound, order, others, name, where, node)
+
+
+def _of_classes(
+    run: Run,
+    bound: Atom,
+    order: list[ClassCode],
+    others: list[Value],
+    name: str,
+    where: ReleaseSet,
+    node: cst.CSTNode | None,
+) -> Value | None:
+    """An attribute that an instance does not hold itself, but has of its class."""
+    alternatives: list[Alternative] = []
+    left = where
+    for current, everywhere in inheriting(order, where):
+        here = everywhere & left
+        if not here:
+            continue
+        if name in current.methods:
+            method = current.methods[name]
+            if method.kind == "property":
+                if node is None:
+                    return None
+                value = run.call(Value(((here, Function(method, bound)),)), NO_ARGUMENTS, node)
+                alternatives.extend(value.alternatives)
+            else:
+                owner: Atom | None = bound
+                if method.kind in ("static", "class"):
+                    owner = None if method.kind == "static" else Class(order[0])
+                alternatives.append((here, Function(method, owner)))
+        elif name in current.decorated:
+            alternatives.extend(_bound_to(bound, current.decorated[name].within(here)))
+        elif name in current.constants:
+            run.state.adopt(current.heap)
+            alternatives.extend(current.constants[name].within(here).alternatives)
+            alternatives.extend(current.set_on_class.get(name, Value()).within(here).alternatives)
+        elif name in current.set_on_class:
+            alternatives.extend(current.set_on_class[name].within(here).alternatives)
+        else:
+            continue
+        left -= here
+    sure = node is not None and not _may_be_brought(run, order, name)
+    inherited = _inherited(run, others, name, left, node if sure else None) if left else Value()
+    if inherited is None and node is not None:
+        inherited = _asked_for(run, order, bound, name, left, node)
+    if left == where:
+        return inherited
+    return join(value_of(alternatives), unknown(left) if inherited is None else inherited)
+
+
+def _asked_for(
+    run: Run, order: list[ClassCode], bound: Atom, name: str, where: ReleaseSet, node: cst.CSTNode
+) -> Value | None:
+    """What the class's own ``__getattr__`` gives for a name that nothing else has."""
+    hook = next((code.methods["__getattr__"] for code in order if "__getattr__" in code.methods), None)
+    if hook is None or name.startswith("__") or run.world.entries.times_active(hook):
+        return None
+    outer = run.state
+    run.state = outer.fork(where & outer.reach)
+    entry = Entry(where, where, Value(((where, Const(name)),)))
+    found = run.call(Value(((where, Function(hook, bound)),)), Arguments(ListContent((entry,))), node)
+    gone = (where & outer.reach) - run.state.reach
+    outer.heap = run.state.heap
+    run.state = outer
+    run.state.reach = outer.reach - gone
+    return found
+
+
+def _bound_to(owner: Atom, value: Value) -> list[Alternative]:
+    return [(where, Function(a.code, owner) if isinstance(a, Function) else a) for where, a in value.alternatives]
+
+
+def _of_library(atom: Atom) -> bool:
+    return isinstance(atom, LibObject)
+
+
+def _ever_assigned(run: Run, order: list[ClassCode], name: str, where: ReleaseSet, *, bare: bool) -> Value | None:
+    """What was ever assigned to an attribute of an instance, in the class or one of its bases.
+
+    `bare`: none of the bases is the library's.
+    """
+    found: Value | None = None
+    for current in order:
+        known = current.attributes.get(name)
+        if known is not None:
+            if any(key_of(atom) is not None for _, atom in known.alternatives):
+                run.world.dependencies.read_early(current, CONTENTS)
+            run.state.adopt(current.heap)
+            value = known.within(where)
+            found = value if found is None else join(found, value)
+    # Where nothing at all is known, it makes no difference when it turns out that it may be anything.
+    nothing = bare and found is None and not any(name in each.methods or name in each.constants for each in order)
+    for current in order:
+        run.world.dependencies.read(current, anything(name) if nothing else name)
+    return found
+
+
+def anything(name: str) -> str:
+    """An attribute as a place of which it does not matter that there is something unknown in it."""
+    return f"{name}?"
+
+
+def _assigned(run: Run, order: list[ClassCode], name: str, value: Value, where: ReleaseSet) -> Value:
+    """An attribute where it was ever assigned; where it never was, reading it is an AttributeError."""
+    gap = where - value.defined()
+    if not gap or any(name in c.methods or name in c.constants or "__getattr__" in c.methods for c in order):
+        return join(value, Value(((gap, UNKNOWN),))) if gap else value
+    run.throw("AttributeError", gap)
+    run.state.reach -= gap
+    return value
+
+
+def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> Value | None:
+    """An attribute of a code base's class itself."""
+    order, others = lineage(code)
+    for current in order:
+        if name in current.methods:
+            method = current.methods[name]
+            return Value(((where, Function(method, Class(code) if method.kind == "class" else None)),))
+        run.world.dependencies.read(current, name)
+        if name in current.decorated:
+            return current.decorated[name].within(where)
+        if name in current.constants:
+            run.state.adopt(current.heap)
+            value = current.constants[name].within(where)
+            written = current.attributes.get(name)
+            return value if written is None else join(value, written.within(where))
+        if name in current.attributes:
+            run.state.adopt(current.heap)
+            return current.attributes[name].within(where)
+    return _of_library_base(run, others, name, where, instance=False)
+
+
+def super_attribute(run: Run, asked: SuperOf, name: str, where: ReleaseSet, node: cst.CSTNode) -> Value | None:
+    """What ``super().name`` finds: what comes after the method's own class, of the class of what it was called of."""
+    code = asked.code
+    order, others = lineage(code)
+    this = asked.bound if isinstance(asked.bound, Instance) else Instance(code)
+    if this.code is not code and code in (whole := lineage(this.code)[0]):
+        order, others = whole[whole.index(code) :], lineage(this.code)[1]
+    alternatives: list[Alternative] = []
+    left = where
+    for current, everywhere in inheriting(order, where)[1:]:
+        here = everywhere & left
+        if not here:
+            continue
+        if name in current.methods:
+            method = current.methods[name]
+            bound: Atom | None = Class(this.code) if method.kind == "class" else this
+            alternatives.append((here, Function(method, None if method.kind == "static" else bound)))
+        elif name in current.decorated:
+            alternatives.extend(_bound_to(this, current.decorated[name].within(here)))
+        elif name in current.constants:
+            alternatives.extend(current.constants[name].within(here).alternatives)
+        else:
+            continue
+        left -= here
+    if not left:
+        return value_of(alternatives)
+    inherited = _inherited(run, others, name, left, node)
+    if left == where:
+        return inherited
+    return join(value_of(alternatives), unknown(left) if inherited is None else inherited)
+
+
+def _may_be_brought(run: Run, order: list[ClassCode], name: str) -> bool:
+    """Whether an object may have an attribute of which its class and the bases of that say nothing."""
+    code = order[0]
+    if name in code.module.set_outside or name in run.frame.module.set_outside:
+        return True
+    texts = {each.tree.text for each in order}
+    if any(word in text for text in texts for word in ("setattr(", "__dict__", "__getattr__", "__getattribute__")):
+        return True
+    below, met = list(code.subclasses), set(code.subclasses)
+    for each in below:
+        below.extend(other for other in each.subclasses if other not in met)
+        met.update(each.subclasses)
+    return any(name in each.methods or name in each.constants or name in each.attributes for each in below)
+
+
+def _inherited(run: Run, others: list[Value], name: str, where: ReleaseSet, node: cst.CSTNode | None) -> Value | None:
+    """What an object has from the bases that are not the code base's; `node` where nobody else may have brought it."""
+    bases = [each for each in others if each.where(_may_bring)]
+    if node is not None and len(bases) == 1 and bases[0].where(_of_library) and not name.startswith("__"):
+        # No other class comes in between: what the library's lacks is not there.
+        found: list[Alternative] = []
+        for there, base in as_alternatives(bases[0], where):
+            if isinstance(base, LibObject) and base.is_class:
+                found.extend(use_name(run, LibInstance(base.ref, exact=True), name, there, node))
+            else:
+                found.append((there, UNKNOWN))
+        return value_of(found)
+    return _of_library_base(run, others, name, where, instance=True)
+
+
+def _of_library_base(run: Run, others: list[Value], name: str, where: ReleaseSet, *, instance: bool) -> Value | None:
+    """Only what a library base surely has is followed: what it lacks, another base or a subclass may bring."""
+    if name == CONSTRUCTOR:
+        return _constructor_of_base(others, where) if instance else None
+    found: list[Alternative] = []
+    for base in others:
+        for releases, atom in as_alternatives(base, where):
+            if not (isinstance(atom, LibObject) and atom.is_class):
+                continue
+            there = run.history.member(atom.ref, name, releases).present
+            if there:
+                for epoch_releases, member in _library_member(run, atom, name, there, instance):
+                    found.append((epoch_releases, member))
+    if not found:
+        return None
+    value = value_of(found)
+    rest = where - value.defined()
+    return value if not rest else join(value, Value(((rest, UNKNOWN),)))
+
+
+def _constructor_of_base(others: list[Value], where: ReleaseSet) -> Value | None:
+    """The library's constructor, where no base from elsewhere may have one that comes before it."""
+    bases = [each for each in others if each.where(_may_bring)]
+    if len(bases) != 1 or not bases[0].where(_of_library):
+        return None
+    return value_of(
+        (there, LibMethod(atom.ref, CONSTRUCTOR, exact=True) if isinstance(atom, LibObject) else UNKNOWN)
+        for there, atom in as_alternatives(bases[0], where)
+    )
+
+
+def _may_bring(atom: Atom) -> bool:
+    return not (isinstance(atom, External) and atom.dotted in PLAIN_BASES)
+
+
+def _library_member(run: Run, atom: LibObject, name: str, where: ReleaseSet, instance: bool) -> list[Alternative]:
+    if instance:
+        return instance_member(run, LibInstance(atom.ref, exact=True), name, where)
+    return class_member(run, atom.ref, name, where)
+
+
+def _said(value: Value) -> set[Alternative]:
+    """The alternatives of a value, for whoever reads it elsewhere: of which parameter it came is nothing to them."""
+    return {(where, anonymous(atom)) for where, atom in value.alternatives}
+
+
+def set_attribute(run: Run, owner: Value, name: str, value: Value) -> None:
+    """``owner.name = value``, of instances and classes of the code base."""
+    alternatives = as_alternatives(owner, run.state.reach)
+    for where, atom in alternatives:
+        if isinstance(atom, (Instance, Class)):
+            write_attribute(run, atom.code, name, value.within(where))
+        if isinstance(atom, Instance):
+            if atom.site is None:
+                run.frame.sets = True
+                set_on_any(run, atom.code, name, value.within(where))
+            hold(run, atom, name, value, where, certain=len(alternatives) == 1)
+        elif isinstance(atom, Class):
+            before = atom.code.set_on_class.get(name, Value())
+            atom.code.set_on_class[name] = join(before, for_any(run, value.within(where)))
+    if owner.where(lambda atom: isinstance(atom, Instance) and atom.site is not None):
+        # What was known of the attribute by another path may be that of the same object.
+        for path in [path for path in run.state.vars if path.endswith(f".{name}")]:
+            del run.state.vars[path]
+
+
+MAX_KINDS = 24
+"""How many things an attribute may be in all instances before it may be any text, number or container as well."""
+
+
+def _few(value: Value) -> Value:
+    sites: dict[ClassCode, set[int | None]] = {}
+    for _, atom in value.alternatives:
+        if isinstance(atom, Instance):
+            sites.setdefault(atom.code, set()).add(atom.site)
+    if any(len(each) > 1 for each in sites.values()):
+        # Which of several it is, nobody can tell here.
+        value = value_of(
+            (where, Instance(a.code) if isinstance(a, Instance) and len(sites[a.code]) > 1 else a)
+            for where, a in value.alternatives
+        )
+    if len(value.alternatives) <= MAX_KINDS:
+        return value
+    return value_of((where, UNKNOWN if _is_one_of_many(atom) else atom) for where, atom in value.alternatives)
+
+
+def _is_one_of_many(atom: Atom) -> bool:
+    if isinstance(atom, Const):
+        return not isinstance(atom.value, (bool, type(None)))
+    return isinstance(atom, (DictRef, ListRef))
+
+
+def set_any(run: Run, atom: Atom, value: Value, where: ReleaseSet) -> None:
+    """An attribute of an instance is set whose name is not known: it may be any."""
+    content = content_of(run, atom)
+    if not isinstance(atom, Instance) or content is None or atom.site is None:
+        return
+    for name in list(content.entries):
+        hold(run, atom, name, value, where, certain=False)
+    run.change(atom.site, run.dict_at(atom.site).opened(where, value))
+
+
+def has_attribute(run: Run, atom: Instance, name: str, where: ReleaseSet) -> tuple[ReleaseSet, ReleaseSet]:
+    """Where an instance may have an attribute, and where it may not."""
+    content = content_of(run, atom)
+    order = lineage(atom.code)[0]
+    if any(name in each.methods or name in each.constants for each in order):
+        return where, EMPTY
+    if content is None:
+        return where, where
+    entry = content.entries.get(name)
+    maybe, certain = (entry.releases, entry.certain) if entry is not None else (EMPTY, EMPTY)
+    open_ = content.open | (where if any("__getattr__" in each.methods for each in order) else EMPTY)
+    later = run.world.objects.later.get(atom.site or 0, {}).get(name, Value()).defined()
+    return (maybe | open_ | later) & where, where - certain
+
+
+def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
+    """What is said of all instances of a class of the code base, when an attribute of one is set."""
+    contents = dict(code.heap)
+    value = tainted_within(value, run.state.conditional & value.defined())
+    value = value_of((where, anonymous(atom)) for where, atom in for_any(run, value).alternatives)
+    value = share_attribute(run.world, code, name, value, run.state.heap)
+    before = code.attributes.get(name, Value())
+    after = _few(join(before, value))
+    if set(after.alternatives) != set(before.alternatives):
+        code.attributes[name] = after
+        if _said(after) != _said(before):
+            run.world.dependencies.change(code, name)
+            if _said(after) != {(run.world.all_releases, UNKNOWN)}:
+                run.world.dependencies.change(code, anything(name))
+        # What tells nothing about the library changes nothing for those who read it, once it is known to be set at all.
+        code.changed |= after.defined() != before.defined() or tells(after)
+    for _, atom in value.alternatives:
+        key = key_of(atom)
+        if key is not None and key in run.state.heap:
+            keep_one(run.world, code, key, run.state.heap)
+            if isinstance(atom, Instance):
+                keep_held(run.world, code, key, run.state.heap)
+    open_attribute(run.world, code, name)
+    if code.heap != contents:
+        run.world.dependencies.change(code, CONTENTS)

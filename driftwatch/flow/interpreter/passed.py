@@ -1,0 +1,62 @@
+"""What a call of the library passes, as the facts that rules ask for: literals, and objects of other packages."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from driftwatch.flow.domain.state import Entry
+from driftwatch.flow.domain.values import Alternative, Atom, Const, External, LibInstance
+from driftwatch.flow.interpreter.arguments import written_in
+from driftwatch.flow.interpreter.run import Run, as_alternatives
+from driftwatch.flow.uses import NOTHING_GIVEN, Argument, CallUse, Catch, Constant
+from driftwatch.flow.uses import Unknown as UnknownArgument
+from driftwatch.releases import ReleaseSet
+
+
+def argument_of(run: Run, entry: Entry, name: str | None, catch: Catch, node: cst.CSTNode) -> Argument:
+    """An argument of a call, as a rule may ask for it."""
+    reach = run.state.reach
+    where = entry.releases & reach
+    return Argument(
+        where,
+        name,
+        where <= entry.certain,
+        tuple((w, constant_of(a)) for w, a in as_alternatives(entry.value, where)),
+        entry.trace,
+        entry.location,
+        catch if entry.location is not None else None,
+        _objects(as_alternatives(entry.value, where)),
+        entry.conditional & where,
+        entry.written if entry.location is not None else written_in(run, node, name),
+    )
+
+
+def _objects(alternatives: list[Alternative]) -> tuple[tuple[ReleaseSet, tuple[str, ...]], ...]:
+    found = tuple((where, _foreign(atom)) for where, atom in alternatives)
+    return found if any(paths for _, paths in found) else ()
+
+
+def made_of(use: CallUse) -> tuple[str, ...]:
+    """The objects of other packages that an instance certainly was made of; `NOTHING_GIVEN` where it was given none."""
+    arguments = (*use.positional, *use.keywords)
+    certain = [a.objects[0] for a in arguments if a.certain and len(a.objects) == 1]
+    given = [paths for where, paths in certain if use.releases <= where]
+    found = {path for paths in given for path in paths if path != NOTHING_GIVEN}
+    nothing = len(given) == len(arguments) and not found and not (use.unknown_positional or use.unknown_keywords)
+    return (NOTHING_GIVEN,) if nothing else tuple(sorted(found))
+
+
+def _foreign(atom: Atom) -> tuple[str, ...]:
+    """The objects of other packages that something is, or was made of."""
+    if isinstance(atom, External):
+        return (atom.dotted,)
+    if isinstance(atom, Const) and atom.value is None:
+        return (NOTHING_GIVEN,)
+    return atom.made_of if isinstance(atom, LibInstance) else ()
+
+
+def constant_of(atom: Atom) -> Constant:
+    """An argument's value for the rules: a plain literal or UNKNOWN."""
+    if isinstance(atom, Const) and (atom.value is None or isinstance(atom.value, (bool, int, float, str))):
+        return atom.value
+    return UnknownArgument.UNKNOWN

@@ -1,0 +1,47 @@
+"""Whose method a method is: what a base class does with itself depends on what its subclasses put in the place of it.
+
+Enters: what an analysis of a method has read of the object that it belongs to. Leaves: whether it comes out otherwise
+for an object of a subclass, which redefines some of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from driftwatch.flow.domain.code import ClassCode, FunctionCode, Summary
+from driftwatch.flow.domain.lineage import lineage
+from driftwatch.flow.domain.taint import tells
+
+
+def differs(code: ClassCode, summary: Summary) -> bool:
+    """Whether a method, or what it comes to, tells something else about the library for an object of this class."""
+    order = lineage(code)[0]
+    places = {id(each): i for i, each in enumerate(order)}
+    for owner, place in summary.reads:
+        at = places.get(id(owner), 0)
+        for each in order[:at]:
+            if _has(each, name := place.removesuffix("?")) and (summary.uses_library or _tells(each, name)):
+                return True
+    return False
+
+
+def _has(code: ClassCode, name: str) -> bool:
+    return name in code.methods or name in code.constants or name in code.attributes
+
+
+def _tells(code: ClassCode, name: str) -> bool:
+    """Whether what a class has under a name is of the library, or uses it."""
+    method = code.methods.get(name)
+    if method is not None:
+        return method.calls_library or (method.summary is not None and method.summary.uses_library)
+    return any(tells(each[name]) for each in (code.constants, code.attributes) if name in each)
+
+
+def inherited(code: ClassCode) -> Iterator[FunctionCode]:
+    """The methods that a class has from its bases in the code base."""
+    seen = set(code.methods)
+    for base in lineage(code)[0][1:]:
+        for name, method in base.methods.items():
+            if name not in seen:
+                seen.add(name)
+                yield method

@@ -1,0 +1,120 @@
+"""Classes whose constructor Python writes, dataclasses and named tuples: what they are given, their fields hold."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from driftwatch.flow.domain.code import ClassCode
+from driftwatch.flow.domain.lineage import is_tuple, lineage
+from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry
+from driftwatch.flow.domain.values import UNKNOWN, Const, Factory, Instance, Value, join, unknown, value_of
+from driftwatch.flow.interpreter.members import instance_attribute, write_attribute
+from driftwatch.flow.interpreter.objects import content_of, hold, make
+from driftwatch.flow.interpreter.run import Run
+from driftwatch.flow.interpreter.shared import loosened
+from driftwatch.flow.syntax.syntax import dotted_name, statements
+from driftwatch.releases import ReleaseSet
+
+_NO_FIELDS = frozenset({"ClassVar", "KW_ONLY"})
+
+
+def is_record(code: ClassCode) -> bool:
+    """Whether a class of the code base has such a constructor."""
+    return is_tuple(code) or any(_decorates(decorator) for decorator in code.node.decorators)
+
+
+def field_at(run: Run, owner: Instance, index: int, where: ReleaseSet) -> Value:
+    """What is at a place of a named tuple."""
+    names = list(fields_of(owner.code)) if is_tuple(owner.code) else []
+    if not -len(names) <= index < len(names):
+        return unknown(where)
+    value = instance_attribute(run, owner, names[index], where, None)
+    return unknown(where) if value is None else value
+
+
+def _decorates(decorator: cst.Decorator) -> bool:
+    node = decorator.decorator
+    name = dotted_name(node.func if isinstance(node, cst.Call) else node) or ""
+    return name.rpartition(".")[2] in _RECORDS
+
+
+_RECORDS = frozenset({"dataclass", "define", "frozen", "mutable"})
+"""What decorators are called that write a constructor: those of `dataclasses` and of `attrs`."""
+
+
+def fill(run: Run, made: Instance, arguments: Arguments, node: cst.CSTNode) -> None:
+    """An instance is made: each field is what is given for it, else its default."""
+    reach = run.state.reach
+    positional = arguments.positional
+    maybe = (positional.open | positional.forwarded | arguments.keywords.open | arguments.keywords.forwarded) & reach
+    for i, (name, default) in enumerate(fields_of(made.code).items()):
+        given: Entry | None = arguments.keywords.entries.get(name)
+        if i < len(positional.elements):
+            given = positional.elements[i]
+        value = Value() if given is None else given.value.within(given.releases & reach)
+        absent = reach - (given.certain if given is not None else value.defined())
+        value = join(value, _default(run, default.within(absent), node))
+        value = join(value, unknown((absent & maybe) | (reach - value.defined())))
+        write_attribute(run, made.code, name, _flags(value))
+        hold(run, made, name, value, reach, certain=True)
+
+
+def _default(run: Run, default: Value, node: cst.CSTNode) -> Value:
+    """What a field is that is not given: its default, or what is made for each instance."""
+    found = default.only(lambda atom: not isinstance(atom, Factory))
+    for where, atom in default.alternatives:
+        if isinstance(atom, Factory):
+            made = run.call(atom.makes.within(where), NO_ARGUMENTS, node)
+            found = join(found, made.within(where))
+    return found
+
+
+def _flags(value: Value) -> Value:
+    """What is kept of a field for any instance: text and numbers tell nothing, where it is not known of which one."""
+    return value_of(
+        (where, UNKNOWN if isinstance(atom, Const) and not isinstance(atom.value, (bool, type(None))) else atom)
+        for where, atom in value.alternatives
+    )
+
+
+def replaced(run: Run, this: Instance, changes: DictContent, node: cst.CSTNode) -> Value:
+    """A new record with other values in some of its fields."""
+    reach = run.state.reach
+    content = content_of(run, this)
+    made = make(run, this.code, node)
+    instance = Value(((reach, made),))
+    if content is None:
+        content = DictContent(open=reach)
+    assert made.site is not None
+    run.state.heap[made.site] = content
+    for name, entry in changes.entries.items():
+        hold(run, made, name, entry.value, entry.releases & reach, certain=entry.releases <= entry.certain)
+    if changes.open & reach:
+        run.state.heap[made.site] = loosened(run.state.heap[made.site], changes.open & reach)
+    return instance
+
+
+def as_dict(run: Run, this: Instance, node: cst.CSTNode) -> Value:
+    """A record as a dict: it has all its fields, whatever they hold."""
+    reach = run.state.reach
+    entries: dict[str, Entry] = {}
+    for name in fields_of(this.code):
+        held = instance_attribute(run, this, name, reach, None)
+        trace = (run.step(node, f"`{name}` is a field of `{this.code.name}`"),)
+        entries[name] = Entry(reach, reach, unknown(reach) if held is None else held, trace)
+    return run.new_dict(node, DictContent(entries))
+
+
+def fields_of(code: ClassCode) -> dict[str, Value]:
+    """The fields in order, those of the bases first, each with its default."""
+    found: dict[str, Value] = {}
+    for current in reversed(lineage(code)[0]):
+        if is_record(current):
+            for statement in statements(current.node.body):
+                if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name):
+                    annotation = statement.annotation.annotation
+                    name = dotted_name(annotation.value if isinstance(annotation, cst.Subscript) else annotation) or ""
+                    if name.rpartition(".")[2] not in _NO_FIELDS:
+                        field = statement.target.value
+                        found[field] = current.constants.get(field, Value())
+    return found

@@ -1,0 +1,479 @@
+"""The interpreter's machine: the current state, the call stack, and the few operations everything else is made of.
+
+`Run` holds no knowledge of Python's grammar; the modules `expressions`, `conditions`, `calls` and `statements` do, each
+as functions over a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from driftwatch.flow.domain.code import ClassCode, FunctionCode
+from driftwatch.flow.domain.exceptions import ANYTHING, Flight, Handler, Try, catches, judge, raised_of
+from driftwatch.flow.domain.faults import Ends, Fault, Flying, Ledger, Swallowed, Taken
+from driftwatch.flow.domain.frames import Frame, Handling, Waiting
+from driftwatch.flow.domain.guard import Guard
+from driftwatch.flow.domain.state import Arguments, Content, DictContent, ListContent, State, join_states
+from driftwatch.flow.domain.taint import derived_from, is_tainted, of_parameter
+from driftwatch.flow.domain.values import (
+    Atom,
+    Class,
+    DictRef,
+    Function,
+    Instance,
+    LibObject,
+    ListRef,
+    MethodOf,
+    Raised,
+    Value,
+)
+from driftwatch.flow.interpreter.shared import CONTENTS, changed_content
+from driftwatch.flow.syntax.survey import CONSTRUCTORS
+from driftwatch.flow.uses import Catch, Location, Outcome, Step, Use
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.model import Ref
+
+if TYPE_CHECKING:
+    from driftwatch.flow.interpreter.world import World
+
+MAX_DEPTH = 12
+"""How many calls deep the code base's own functions are followed."""
+
+
+MAX_REPEATS = 64
+"""How often loops in loops may repeat a statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Semantics:
+    """What syntax does. The parts of the interpreter, which need each other, reach each other through it."""
+
+    evaluate: Callable[[Run, cst.CSTNode, bool], Value]
+    branch: Callable[[Run, cst.BaseExpression], tuple[State, State]]
+    execute: Callable[[Run, cst.CSTNode], None]
+    call: Callable[[Run, Value, Arguments, cst.CSTNode], Value]
+    model: Callable[[Run, str, Arguments, cst.CSTNode], Value]
+    """Call a builtin or an object of another package, by its import path."""
+    method: Callable[[Run, MethodOf, Arguments, cst.CSTNode], Value]
+    """Call a method of a container, a signature or another object of Python's own."""
+
+
+class Run:
+    """One execution. `state` and `frame` are the current ones; both are replaced as it goes."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.semantics = world.semantics
+        self.history = world.history
+        self.target = world.target
+        self.recorder = world.recorder
+        self.state = State(world.all_releases)
+        self.frame: Frame = world.no_frame
+        self.repeats = 1
+        """How often the innermost loop's body is executed, by all the loops round it."""
+        self.eager = 0
+        """Above zero while the arguments of a call of the library are evaluated: what was passed over is looked at."""
+        self.entered: cst.CSTNode | None = None
+        """The expression of a ``with`` whose value is about to be entered."""
+        self.taken_apart: tuple[cst.CSTNode, int] | None = None
+        """The expression whose value is about to be taken apart, and into how many."""
+        self.kept: cst.CSTNode | None = None
+        """The expression whose value is about to be kept, or returned."""
+        self.ledger = Ledger(world.recorder)
+        self.awaited: cst.CSTNode | None = None
+        """The call whose coroutine is awaited right there."""
+        self.waiting: dict[int, Waiting] = {}
+        """The calls that were put off."""
+        self.handling: list[Handling] = []
+        """The handlers that are being executed, innermost last."""
+        self.made: set[int] = set()
+        """The instances that have been made in this execution."""
+
+    # -- evaluation ------------------------------------------------------------------------------------------------
+
+    def eval(self, node: cst.CSTNode, *, callee: bool = False) -> Value:
+        """The value of an expression in the current state, which it may change."""
+        return self.semantics.evaluate(self, node, callee)
+
+    def branch(self, node: cst.BaseExpression) -> tuple[State, State]:
+        """Evaluate a test: the states in which it holds and in which it does not."""
+        return self.semantics.branch(self, node)
+
+    def block(self, body: Iterable[cst.CSTNode]) -> None:
+        """Execute statements in order, for as long as there is a release in which they are reached."""
+        budget = self.frame.budget
+        for statement in body:
+            if not self.state.reach.mask:
+                return
+            budget.left -= 1
+            self.semantics.execute(self, statement)
+
+    def call(self, value: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
+        """Call a value."""
+        return self.semantics.call(self, value, arguments, node)
+
+    def call_external(self, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
+        """Call a builtin or an object of another package."""
+        return self.semantics.model(self, dotted, arguments, node)
+
+    def apart(self, frame: Frame, state: State | None = None) -> Run:
+        """Another execution in the same world, which leaves this one's state alone."""
+        other = Run(self.world)
+        other.frame, other.ledger, other.handling, other.waiting = frame, self.ledger, self.handling, self.waiting
+        if state is not None:
+            other.state = state
+        return other
+
+    @contextmanager
+    def repeated(self, number: int) -> Iterator[None]:
+        """What is inside is executed so often, and knows it."""
+        outer = self.repeats
+        self.repeats = outer * max(number, 1)
+        try:
+            yield
+        finally:
+            self.repeats = outer
+
+    def bears(self, number: int) -> bool:
+        """Whether what is executed here may be repeated so often."""
+        return self.repeats * number <= MAX_REPEATS and not self.frame.budget.spent
+
+    # -- containers ------------------------------------------------------------------------------------------------
+
+    def new_dict(self, site: object, content: DictContent) -> Value:
+        key = self.world.identities.number((id(site), self.frame.uid, "dict", *self.frame.turns), site)
+        self.state.heap[key] = content
+        return Value(((self.state.reach, DictRef(key)),))
+
+    def new_list(self, site: object, content: ListContent, index: int = 0) -> Value:
+        """A list made at a place; `index` tells apart those that one place makes side by side."""
+        key = self.world.identities.number((id(site), self.frame.uid, "list", index, *self.frame.turns), site)
+        self.state.heap[key] = content
+        return Value(((self.state.reach, ListRef(key)),))
+
+    def content(self, key: int) -> Content | None:
+        shared = self.world.shared.get(key)
+        if shared is None:
+            known = self.state.heap.get(key)
+            home = self.world.homes.get(key) if known is None else None
+            return known if home is None else home.heap.get(key)
+        shared.readers.add(self.frame.module)
+        self.world.dependencies.read(shared, CONTENTS)
+        known = self.state.heap.get(key)
+        return known if known is not None else shared.content()
+
+    def dict_at(self, key: int) -> DictContent:
+        """The content of a dict, or of an instance."""
+        content = self.content(key)
+        return content if isinstance(content, DictContent) else DictContent()
+
+    def change(self, key: int, content: Content) -> None:
+        """A container of the heap becomes this."""
+        self.state.heap[key] = content
+        self.frame.changed.add(key)
+        if key in self.world.shared:
+            changed_content(self.world, key, content, self.state.heap)
+
+    @property
+    def entry(self) -> Frame:
+        """The activation that all others were called from."""
+        frame = self.frame
+        while frame.caller is not None:
+            frame = frame.caller
+        return frame
+
+    @property
+    def in_module(self) -> bool:
+        """Whether a module is being executed, be it that functions are called there."""
+        return self.entry.function is None
+
+    @property
+    def in_constructor(self) -> bool:
+        """Whether this happens while an instance is made."""
+        frame: Frame | None = self.frame
+        while frame is not None:
+            if frame.function is not None and frame.function.owner is not None and frame.function.name in CONSTRUCTORS:
+                return True
+            frame = frame.caller
+        return False
+
+    # -- control flow ----------------------------------------------------------------------------------------------
+
+    def catch(self, exception: str) -> Catch:
+        """What becomes of an exception raised here."""
+        return judge(exception, self.frame.stack())
+
+    def may_raise(self, kind: str = ANYTHING) -> None:
+        """Something runs here that may raise: the handlers round it may be entered from this state."""
+        frame: Frame | None = self.frame
+        state = self.state
+        if self.handling and state.faults:
+            # What a handler does may fail in theory; that is no way on which the fault goes on.
+            flying = self._flying(state)
+            state = state.fork()
+            state.faults = {taken: where for taken, where in state.faults.items() if taken.fault not in flying}
+        while frame is not None and state.reach:
+            for attempt in reversed(frame.tries):
+                attempt.may_raise(kind, state)
+                if attempt.takes_all(kind):
+                    return
+            frame.raises.add(kind)
+            if frame.detached:
+                return
+            state = self._in_caller(frame, state)
+            frame = frame.caller
+
+    def _in_caller(self, frame: Frame, state: State) -> State:
+        """The state of a frame's caller in which something gets out of it."""
+        before = frame.entered
+        if before is None:
+            return state
+        variables = frame.outside(state) or dict(before.vars)
+        return State(state.reach & before.reach, variables, dict(state.heap), on_the_way_of=state)
+
+    def _flying(self, state: State) -> Flying:
+        """The faults whose handlers are being executed: what is raised now is raised in their place."""
+        if not self.handling or not state.faults:
+            return {}
+        active = {each.owner for each in self.handling}
+        return {t.fault: where & state.reach for t, where in state.faults.items() if t.owner in active}
+
+    def throw(
+        self, exception: str | Raised, releases: ReleaseSet, fault: Fault | None = None, place: object = None
+    ) -> None:
+        """Send an exception to the handler that takes it, in these releases.
+
+        The current state is not changed: whether the program goes on here is for the caller to say. `place` is where
+        the program ends where nobody takes it.
+        """
+        raised = raised_of(exception) if isinstance(exception, str) else exception
+        state = self.state.fork(releases & self.state.reach)
+        flying = self._flying(state) if fault is None else {fault: state.reach}
+        self.send(Flight(raised, state, flying, place if fault is None else fault))
+
+    def stumbles(self, exception: str, where: ReleaseSet, surely: ReleaseSet) -> None:
+        """Something may, or surely does, lack what is asked of it: the end, if that comes of what was swallowed."""
+        if self.state.faults or self.is_caught(exception):
+            self.throw(exception, where)
+        for releases in self.state.faults.values():
+            self.state.ghost |= releases & surely
+
+    def send(self, flight: Flight) -> None:
+        """Send an exception on from here."""
+        raised, state, flying = flight.raised, flight.state, flight.faults
+        frame: Frame | None = self.frame
+        while frame is not None and state.reach:
+            for attempt in reversed(frame.tries):
+                if attempt.stops is not None:
+                    attempt.stops.append(Flight(raised, state, flying, flight.place))
+                    return
+                for handler in attempt.handlers:
+                    takes = catches(handler, raised)
+                    if takes is False:
+                        continue
+                    entry = state.fork()
+                    entry.faults = taken_by(handler, attempt, state, flying)
+                    handler.entries.append((raised, entry))
+                    if takes:
+                        return
+            frame.raises.add(raised.names[0])
+            if frame.detached:
+                break
+            state = self._in_caller(frame, state)
+            frame = frame.caller
+        if state.reach:
+            self.ledger.ended(state, flying, flight.place or (raised.names, self.frame.function), ends_with(raised))
+
+    def undecided(self, holds: State, fails: State, where: ReleaseSet) -> None:
+        """A test that depends on the release lets both ways through in these releases: nobody can tell which it is."""
+        where = where & holds.reach & fails.reach
+        if where:
+            test = self.world.identities.test()
+            holds.assume(test, True, where)
+            fails.assume(test, False, where)
+
+    def fails_import(self, where: ReleaseSet) -> None:
+        """An exception nobody takes is raised here: while a module is executed, that is the end of importing it."""
+        frame = self.frame
+        while frame.caller is not None:
+            frame = frame.caller
+        if frame.function is None and not frame.is_script:
+            frame.module.fails |= where
+
+    def hides(self, exception: str) -> bool:
+        """Whether somebody here may take an exception, and go on as if nothing had happened."""
+        return self.catch(exception).outcome is Outcome.SILENT or any(each.manages for each in self.frame.stack())
+
+    def is_caught(self, exception: str | Raised) -> bool:
+        """Whether a handler takes an exception raised here, even if it raises another one then."""
+        return any(catches(h, exception) for attempt in self.frame.stack() for h in attempt.handlers)
+
+    # -- places ----------------------------------------------------------------------------------------------------
+
+    def location(self, node: cst.CSTNode) -> Location:
+        return self.frame.tree.location(node)
+
+    def step(self, node: cst.CSTNode, note: str) -> Step:
+        return self.frame.tree.step(node, note)
+
+    def record(self, use: Use) -> None:
+        """Something of the library is used here."""
+        self.recorder.add(self.conditioned(use))
+
+    def conditioned(self, use: Use) -> Use:
+        """A use with the releases in which it is met only under a condition that could not be followed."""
+        conditional = self.state.conditional
+        return replace(use, conditional=conditional & use.releases) if conditional else use
+
+    def unresolved(self, node: cst.CSTNode, reason: str) -> None:
+        if self.frame.records:
+            self.recorder.unresolved(self.frame.tree.path, self.frame.tree.line(node), reason)
+
+    def lost(self, node: cst.CSTNode, reason: str) -> None:
+        """Something of the library gets out of sight here, whoever's it is: the caller's, when a call is followed."""
+        if not self.frame.muted:
+            self.recorder.unresolved(self.frame.tree.path, self.frame.tree.line(node), reason)
+
+    def touch(self) -> None:
+        """The library is reached from here, and from wherever this was called."""
+        frame: Frame | None = self.frame
+        while frame is not None and not frame.uses_library:
+            frame.uses_library = True
+            frame = frame.caller
+
+    @property
+    def path(self) -> tuple[Guard, ...]:
+        """The tests that led here from the entry point."""
+        return self.frame.coverage.path if self.frame.coverage is not None else ()
+
+    def go_back(self, path: tuple[Guard, ...]) -> None:
+        """What follows is behind these tests and no others."""
+        if self.frame.coverage is not None:
+            self.frame.coverage.path = path
+
+    def behind(self, test: cst.CSTNode, way: ReleaseSet, other: ReleaseSet) -> None:
+        """What follows is behind a test, on the way that may be taken in these releases; the other way in those."""
+        if self.frame.coverage is not None:
+            self.frame.coverage.take(self.frame.tree, test, way, other)
+
+    def reaches(self, node: cst.CSTNode, symbol: Ref, where: ReleaseSet) -> None:
+        """A place is reached that is there for the library."""
+        if self.frame.coverage is not None:
+            self.frame.coverage.reach(node, symbol, where)
+
+    def asks_constant(self, atom: Atom) -> None:
+        """What happens here depends on the text or number that a parameter of the current function is."""
+        content = self.content(atom.key) if isinstance(atom, ListRef) else None
+        if of_parameter(atom) or (isinstance(content, ListContent) and content.forwarded):
+            self.frame.asks_parameters = self.frame.asks_constants = True
+
+    def combine(self, releases: ReleaseSet, *values: Value) -> Value:
+        """What an operation that is not understood makes of values.
+
+        Where the library decides on one side and a parameter on the other, a caller who gives a constant may know.
+        """
+        made = derived_from(releases, *values)
+        if made.where(lambda atom: is_tainted(atom) and of_parameter(atom)):
+            self.asks_of_library(*values)
+        return made
+
+    def asks_of_library(self, *values: Value) -> None:
+        """What the library is asked here depends on the text or number that a parameter is, if one of these is."""
+        for value in values:
+            for _, atom in value.alternatives:
+                if of_parameter(atom):
+                    self.asks_constant(atom)
+                    self.touch()
+
+    def asks(self, atom_parameter: str | None) -> None:
+        """What happens here depends on a parameter of the current function."""
+        if atom_parameter is not None:
+            self.frame.asks_parameters = True
+
+
+def taken_by(handler: Handler | None, attempt: Try, state: State, flying: Flying) -> Swallowed:
+    """The faults that a state has swallowed once a handler has taken these."""
+    if not flying:
+        return state.faults
+    found = {taken: where for taken, where in state.faults.items() if taken.fault not in flying}
+    for fault, where in flying.items():
+        here = where & state.reach
+        if here:
+            taken = Taken(fault, handler, attempt)
+            found[taken] = here
+            fault.taken[taken] = fault.taken.get(taken, EMPTY) | here
+    return found
+
+
+_SKIPS = frozenset({"pytest.skip.Exception", "pytest.xfail.Exception", "unittest.SkipTest", "unittest.case.SkipTest"})
+
+
+def ends_with(raised: Raised) -> Ends:
+    """What it is to the program that nobody takes an exception."""
+    if raised.names[0] in _SKIPS:
+        return Ends.DONE
+    if raised.names[0] == "SystemExit":
+        if raised.text is None:
+            return Ends.EITHER
+        return Ends.DONE if raised.text in ("", "0", "None", "False") else Ends.ERROR
+    return Ends.ERROR
+
+
+def settle(run: Run, states: Sequence[State | None]) -> None:
+    """Go on from where any of these states is; from nowhere when there is none."""
+    merged: State | None = None
+    for state in states:
+        merged = join_states(merged, state)
+    run.state = merged if merged is not None else State(EMPTY)
+
+
+def escape(run: Run, value: Value) -> None:
+    """A value goes where it cannot be followed: what is private in it may be used by anyone."""
+    for where, atom in value.alternatives:
+        if isinstance(atom, (Function, Instance, Class)):
+            _may_be_met(run, atom.code, where)
+            atom.code.escaped |= where
+
+
+def _may_be_met(run: Run, code: FunctionCode | ClassCode, where: ReleaseSet) -> None:
+    """Something is put where others find it: perhaps, where a test that could not be followed decides each time."""
+    perhaps, before = run.state.conditional & where, code.kept | code.escaped
+    code.perhaps = (code.perhaps & perhaps) | (code.perhaps - where) | (perhaps - before)
+
+
+def keep(run: Run, node: cst.CSTNode) -> Value:
+    """The value of an expression that is kept in a variable or a container: who uses it by that is followed."""
+    value = run.eval(node, callee=True)
+    for where, atom in value.alternatives:
+        if isinstance(atom, (Function, Instance, Class)):
+            _may_be_met(run, atom.code, where)
+            atom.code.kept |= where
+        elif isinstance(atom, LibObject) and isinstance(node, cst.Attribute):
+            run.reaches(node, atom.ref, where)
+    return value
+
+
+def as_alternatives(value: Value, reach: ReleaseSet) -> list[tuple[ReleaseSet, Atom]]:
+    """A value's alternatives within some releases."""
+    return [(where & reach, atom) for where, atom in value.alternatives if where.mask & reach.mask]
+
+
+def lists_of(run: Run, atom: Atom) -> ListContent | None:
+    """The content of a list or tuple atom, when it is one."""
+    if isinstance(atom, ListRef):
+        content = run.content(atom.key)
+        return content if isinstance(content, ListContent) else None
+    return None
+
+
+def dict_of(run: Run, atom: Atom) -> DictContent | None:
+    """The content of a dict atom, when it is one."""
+    if isinstance(atom, DictRef):
+        content = run.content(atom.key)
+        return content if isinstance(content, DictContent) else None
+    return None

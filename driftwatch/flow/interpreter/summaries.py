@@ -1,0 +1,157 @@
+"""Calls that are not followed: what a function's summary says of one, and whether that is enough.
+
+A summary is what a call does whose arguments are not known, of any instance. It is enough where the call at hand does
+the same; what it makes, it makes for this call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import libcst as cst
+
+from driftwatch.flow.domain.code import Summary
+from driftwatch.flow.domain.frames import Frame
+from driftwatch.flow.domain.lineage import lineage
+from driftwatch.flow.domain.renaming import Renaming
+from driftwatch.flow.domain.state import Arguments, DictContent, join_content
+from driftwatch.flow.domain.taint import depends_on_release, tells, unknown_tainted
+from driftwatch.flow.domain.values import Alternative, Class, Function, Instance, Unknown, Value, join, key_of, unknown
+from driftwatch.flow.interpreter.arguments import is_interesting, passes_constants
+from driftwatch.flow.interpreter.containers import merge_dicts
+from driftwatch.flow.interpreter.handed import hand_over, holds_mutable
+from driftwatch.flow.interpreter.objects import content_of, held_by
+from driftwatch.flow.interpreter.parameters import bind_arguments
+from driftwatch.flow.interpreter.run import Run, escape
+from driftwatch.flow.interpreter.shared import loosened
+from driftwatch.releases import EMPTY
+
+
+def of_instance(callee: Function, arguments: Arguments) -> tuple[Function, Arguments]:
+    """``Base.method(self, ...)`` is a call of the method of that instance."""
+    first = arguments.positional.elements[0] if arguments.positional.elements else None
+    this = first.value.single() if first is not None else None
+    function = callee.code
+    if (
+        callee.bound is not None
+        or function.owner is None
+        or function.kind == "static"
+        or not isinstance(this, Instance)
+    ):
+        return callee, arguments
+    rest = replace(arguments.positional, elements=arguments.positional.elements[1:])
+    return Function(function, this), Arguments(rest, arguments.keywords)
+
+
+def is_special(run: Run, this: Instance, summary: Summary, arguments: Arguments) -> bool:
+    """Whether what a method does of this instance differs from what it does of any."""
+    content = content_of(run, this)
+    if content is None:
+        return False
+    if summary.constructs is not None:
+        known = is_interesting(run, arguments) or passes_constants(run, arguments) or holds_mutable(run, arguments)
+        return known or summary.sets
+    # One that an instance holds is any that such an instance may hold, and what methods set on it is known as that.
+    of_another = this.site not in run.made and this.site not in run.world.homes
+    if not of_another and (summary.sets or summary.changes):
+        return True
+    reach = run.state.reach
+    looked_at = {n: held_by(run, this, content, n, reach)[0] for n in content.entries if n in summary.looks_at}
+    return any(_differs(this, name, value, told=of_another) for name, value in looked_at.items())
+
+
+def _differs(this: Instance, name: str, own: Value, *, told: bool) -> bool:
+    """Whether an attribute is something else than what is said of all instances.
+
+    `told`: only what tells something about the library counts, and where not all instances have the same.
+    """
+    of_any = Value()
+    order = lineage(this.code)[0]
+    for each in order:
+        of_any = join(of_any, each.attributes.get(name, Value()))
+    if set(own.alternatives) == set(of_any.alternatives):
+        return False
+    if told:
+        return any(len(each.told_apart.get(name, ())) > 1 for each in order)
+    return tells(own) or tells(of_any) or any(map(_is_followed, (*own.alternatives, *of_any.alternatives)))
+
+
+def _is_followed(alternative: Alternative) -> bool:
+    atom = alternative[1]
+    return key_of(atom) is not None or isinstance(atom, (Function, Class))
+
+
+def ask_for(frame: Frame, callee: Summary | Frame, arguments: Arguments) -> None:
+    """What a function that is called asks of its parameters, or does to them, the caller does with its own there."""
+    if any(isinstance(a, Unknown) and a.parameter for value in arguments.values() for _, a in value.alternatives):
+        frame.asks_parameters |= callee.asks_parameters
+        frame.asks_constants |= callee.asks_constants
+        frame.fills |= callee.fills
+        frame.hands_over |= callee.hands_over
+
+
+def by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Function, node: cst.CSTNode) -> Value:
+    for value in arguments.values():
+        escape(run, value)
+    if summary.hands_over:
+        hand_over(run, arguments, node)
+    _change(run, summary)
+    if isinstance(callee.bound, Instance) and callee.bound.site is None:
+        run.frame.sets |= summary.sets
+        run.frame.looks_at |= summary.looks_at
+    renaming = _made_by(run, summary, arguments, callee, node)
+    run.state.adopt(summary.heap)
+    left = run.state.fork()
+    run.undecided(run.state, left, summary.conditional)
+    if callee.bound is not None:
+        run.state.forget_attributes()
+    if summary.uses_library:
+        run.touch()
+    for kind in sorted(summary.raises):
+        run.may_raise(kind)
+    returned = summary.returns.within(run.state.reach)
+    returned = renaming.value(returned) if renaming is not None else returned
+    rest = run.state.reach - returned.defined()
+    guards = EMPTY
+    for value in arguments.values():
+        guards |= depends_on_release(value)
+    return unknown_tainted(join(returned, unknown(rest)), guards)
+
+
+def _made_by(run: Run, summary: Summary, arguments: Arguments, callee: Function, node: cst.CSTNode) -> Renaming | None:
+    """What a function that is not followed makes in one call; a constructor leaves it in what it is called of."""
+    if not summary.made:
+        return None
+    frame, state, this = run.frame, run.state, callee.bound
+    numbers = run.world.identities
+    keys = {key: numbers.number((id(node), frame.uid, "made", key, *frame.turns), node) for key in summary.made}
+    parameters: dict[str, Value] = {}
+    constructed = summary.constructs if isinstance(this, Instance) and this.site is not None else None
+    if constructed is not None and isinstance(this, Instance) and this.site is not None:
+        keys[constructed] = this.site
+        parameters = bind_arguments(run, callee.code, this, arguments, node, numbers.call(frame, node))
+    renaming = Renaming(keys, parameters)
+    run.made.update(keys.values())
+    for old, new in keys.items():
+        content, before = summary.made[old], state.heap.get(new)
+        if old in run.world.shared:
+            run.world.shared[new] = run.world.shared[old]
+        after = renaming.content(content)
+        if old == constructed and isinstance(before, DictContent) and isinstance(after, DictContent):
+            after = merge_dicts(before, after, state.reach)
+        state.heap[new] = after
+    return renaming
+
+
+def _change(run: Run, summary: Summary) -> None:
+    """A function that is not followed changes containers that were there before, or does not."""
+    state = run.state
+    for key in summary.changes:
+        run.frame.changed.add(key)
+        mine, after = state.heap.get(key), summary.heap.get(key)
+        if mine is not None and key in run.world.shared:
+            # What all have put into it is known where it is shared.
+            del state.heap[key]
+        elif mine is not None and mine != after:
+            loose = loosened(mine, state.reach)
+            state.heap[key] = loose if after is None else join_content(mine, state.reach, after, state.reach, EMPTY)

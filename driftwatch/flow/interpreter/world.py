@@ -1,0 +1,47 @@
+"""Everything the interpreter knows that is not a program state: the library, the code base, what was learnt so far."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from driftwatch.flow.domain.code import ClassCode, ModuleCode
+from driftwatch.flow.domain.dependencies import Dependencies
+from driftwatch.flow.domain.frames import Frame
+from driftwatch.flow.domain.identities import Identities
+from driftwatch.flow.domain.recorder import Recorder
+from driftwatch.flow.domain.target import Target
+from driftwatch.flow.interpreter.entries import Entries
+from driftwatch.flow.interpreter.modules import Modules
+from driftwatch.flow.interpreter.objects import Objects
+from driftwatch.flow.interpreter.run import Semantics
+from driftwatch.flow.interpreter.shared import Shared
+from driftwatch.flow.sources.files import Files
+from driftwatch.flow.sources.loading import Loading
+from driftwatch.flow.syntax.syntax import Tree
+from driftwatch.snapshot.history import History
+
+
+class World:
+    """One library and one code base."""
+
+    def __init__(self, history: History, files: Files, semantics: Semantics) -> None:
+        self.history = history
+        self.semantics = semantics
+        self.target = Target(history)
+        self.all_releases = history.timeline.all
+        self.recorder = Recorder()
+        self.replaces = False
+        """Something of the library's has been replaced by something of the code base's."""
+        self.shared: dict[int, Shared] = {}
+        self.homes: dict[int, ModuleCode] = {}
+        """The modules in whose variables containers and instances are kept."""
+        self.objects = Objects()
+        self.identities = Identities()
+        body = cst.ClassDef(cst.Name("SimpleNamespace"), cst.IndentedBlock([]))
+        self.namespace = ClassCode(ModuleCode("", ""), Tree("", 0, cst.Module([])), body, "SimpleNamespace")
+        """The class of all `types.SimpleNamespace`."""
+        self.dependencies = Dependencies()
+        self.no_frame = Frame(ModuleCode("", ""), Tree("", 0, cst.Module([])))
+        self.modules = Modules(self, files)
+        self.loading = Loading(history, files)
+        self.entries = Entries(self, self.modules)

@@ -1,0 +1,228 @@
+"""What makes a container out of another one: dicts, lists and pairs made by Python's own functions, and copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import libcst as cst
+
+from driftwatch.flow.domain.state import Arguments, Content, DictContent, Entry, ListContent, put
+from driftwatch.flow.domain.taint import is_tainted, made_from
+from driftwatch.flow.domain.values import (
+    TAINTED,
+    UNKNOWN,
+    Alternative,
+    Atom,
+    Const,
+    DictRef,
+    ListRef,
+    NamesOf,
+    Value,
+    const,
+    unknown,
+    value_of,
+)
+from driftwatch.flow.interpreter.arguments import argument
+from driftwatch.flow.interpreter.containers import elements_of, merge_value, turns_over
+from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
+from driftwatch.flow.interpreter.sequences import layouts_of
+from driftwatch.flow.interpreter.sets import as_set, members_of
+from driftwatch.releases import EMPTY, ReleaseSet
+
+
+def _dict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    content = DictContent()
+    first = argument(arguments, 0)
+    if first is not None:
+        content = merge_value(run, content, first)
+    for name, entry in arguments.keywords.entries.items():
+        note = f"`{name}` is put into the dict here"
+        trace = entry.trace or (run.step(_keyword(node, name), note),)
+        fresh = Entry(entry.releases, entry.certain, entry.value, trace, entry.location)
+        content = replace(content, entries={**content.entries, name: fresh})
+    content = content.joined_others(arguments.keywords, run.state.reach)
+    return run.new_dict(node, replace(content, forwarded=content.forwarded | arguments.keywords.forwarded))
+
+
+def _from_keys(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``dict.fromkeys(names, value)``."""
+    reach = run.state.reach
+    names, held = argument(arguments, 0), argument(arguments, 1) or const(None, reach)
+    parts = elements_of(run, names) if names is not None else None
+    if names is None:
+        return unknown(reach)
+    content = DictContent()
+    for part in parts if parts is not None else turns_over(run, names) or ():
+        for where, key in as_alternatives(part.value, part.releases & reach):
+            if isinstance(key, Const) and isinstance(key.value, str):
+                trace = part.trace or (run.step(node, f"`{key.value}` is put into the dict here"),)
+                content = put(content, key.value, Entry(where, where & part.certain, held.within(where), trace))
+            else:
+                content = content.opened(where, held)
+    return run.new_dict(node, content if parts is not None else content.opened(reach, held))
+
+
+def _chain(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``ChainMap(first, second)``: what is in the first hides what is in the second."""
+    content = DictContent()
+    for entry in reversed(arguments.positional.elements):
+        content = merge_value(run, content, entry.value)
+    return run.new_dict(node, content.opened(run.state.reach) if arguments.positional.open else content)
+
+
+def _keyword(node: cst.CSTNode, name: str) -> cst.CSTNode:
+    if isinstance(node, cst.Call):
+        for argument in node.args:
+            if argument.keyword is not None and argument.keyword.value == name:
+                return argument
+    return node
+
+
+def _zip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    columns = [elements_of(run, e.value) for e in arguments.positional.elements]
+    if not columns or any(c is None for c in columns):
+        return unknown(run.state.reach)
+    return _rows(run, list(zip(*[c for c in columns if c is not None], strict=False)), node)
+
+
+def _enumerate(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0)
+    parts = elements_of(run, value) if value is not None else None
+    if parts is None:
+        return unknown(run.state.reach)
+    reach = run.state.reach
+    return _rows(run, [(Entry(reach, reach, const(i, reach)), part) for i, part in enumerate(parts)], node)
+
+
+def _rows(run: Run, rows: Sequence[tuple[Entry, ...]], node: cst.CSTNode) -> Value:
+    elements: list[Entry] = []
+    for i, row in enumerate(rows):
+        where, certain = run.state.reach, run.state.reach
+        for entry in row:
+            where, certain = where & entry.releases, certain & entry.certain
+        number = run.world.identities.number((id(node), run.frame.uid, "row", i), (node, i))
+        run.state.heap[number] = ListContent(tuple(row), is_tuple=True)
+        elements.append(Entry(where, certain, Value(((where, ListRef(number)),))))
+    return run.new_list(node, ListContent(tuple(elements)))
+
+
+# -- lists and copies --------------------------------------------------------------------------------------------------
+
+
+def _list(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``list(x)``: a new list, whatever it is made of."""
+    first = argument(arguments, 0)
+    if first is None:
+        return run.new_list(node, ListContent())
+    found: list[Alternative] = []
+    for i, (where, atom) in enumerate(as_alternatives(first, run.state.reach)):
+        content = _listed(run, atom, where)
+        if content is not None:
+            found.extend(run.new_list(node, content, i).within(where).alternatives)
+        else:
+            known = Value(((where, atom),))
+            found.extend(known.alternatives if isinstance(atom, NamesOf) else made_from(where, known).alternatives)
+    return value_of(found)
+
+
+def _set(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``set(x)``: a new set."""
+    first = argument(arguments, 0)
+    if first is None:
+        return run.new_list(node, ListContent(is_set=True))
+    names = first.only(lambda atom: isinstance(atom, NamesOf))
+    rest = first.only(lambda atom: not isinstance(atom, NamesOf)).within(run.state.reach)
+    made = run.new_list(node, as_set(members_of(run, rest))).within(rest.defined()) if rest.alternatives else Value()
+    guards = rest.where(is_tainted)
+    return value_of([*made.alternatives, *names.alternatives, *((guards, TAINTED),)])
+
+
+def _listed(run: Run, atom: Atom, where: ReleaseSet) -> ListContent | None:
+    content = lists_of(run, atom)
+    if content is not None:
+        return replace(content, is_tuple=False, is_set=False)
+    parts = elements_of(run, Value(((where, atom),)))
+    if parts is not None:
+        return ListContent(tuple(parts))
+    keys = dict_of(run, atom)
+    if keys is None:
+        return None
+    known = turns_over(run, Value(((where, atom),))) or ()
+    return ListContent(tuple(known[: len(keys.entries)]), keys.open & where, keys.forwarded & where)
+
+
+def _reversed(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    first = argument(arguments, 0)
+    found: list[Alternative] = []
+    for i, (where, atom) in enumerate(as_alternatives(first, run.state.reach) if first is not None else ()):
+        content = _listed(run, atom, where)
+        layouts = layouts_of(content, where) if content is not None else [(where, None)]
+        lost = EMPTY
+        elements: list[Entry] = []
+        for here, listed in layouts:
+            elements.extend(reversed(listed or ()))
+            lost |= here if listed is None else EMPTY
+        found.extend(run.new_list(node, ListContent(tuple(elements), lost), i).within(where).alternatives)
+    return value_of(found) if first is not None else unknown(run.state.reach)
+
+
+def _copy(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``copy.copy``: of a container another one with the same in it; of anything else, the thing itself."""
+    return _copied(run, arguments, node, deep=False)
+
+
+def _deep_copy(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``copy.deepcopy``: what a container holds is copied too."""
+    return _copied(run, arguments, node, deep=True)
+
+
+def _copied(run: Run, arguments: Arguments, node: cst.CSTNode, *, deep: bool) -> Value:
+    value = argument(arguments, 0)
+    return unknown(run.state.reach) if value is None else _copy_of(run, value, node, {}, deep=deep)
+
+
+def _copy_of(run: Run, value: Value, node: cst.CSTNode, known: dict[int, Atom], *, deep: bool) -> Value:
+    return value_of((where, _copied_atom(run, atom, node, known, deep=deep)) for where, atom in value.alternatives)
+
+
+def _copied_atom(run: Run, atom: Atom, node: cst.CSTNode, known: dict[int, Atom], *, deep: bool) -> Atom:
+    if not isinstance(atom, (DictRef, ListRef)):
+        return atom
+    content = run.content(atom.key)
+    if content is None:
+        return UNKNOWN
+    if atom.key not in known:
+        number = run.world.identities.number((id(node), run.frame.uid, "copy", len(known)), (node, len(known)))
+        known[atom.key] = type(atom)(number)
+        run.state.heap[number] = _deep_content(run, content, node, known) if deep else content
+    return known[atom.key]
+
+
+def _deep_content(run: Run, content: Content, node: cst.CSTNode, known: dict[int, Atom]) -> Content:
+    def copied(entry: Entry) -> Entry:
+        return replace(entry, value=_copy_of(run, entry.value, node, known, deep=True))
+
+    if isinstance(content, DictContent):
+        entries = {k: copied(e) for k, e in content.entries.items()}
+        return replace(content, entries=entries, others=_copy_of(run, content.others, node, known, deep=True))
+    if isinstance(content, ListContent):
+        others = _copy_of(run, content.others, node, known, deep=True)
+        return replace(content, elements=tuple(copied(e) for e in content.elements), others=others)
+    return content
+
+
+CONTAINERS = {
+    "builtins.dict": _dict,
+    "builtins.dict.fromkeys": _from_keys,
+    "builtins.list": _list,
+    "builtins.set": _set,
+    "builtins.reversed": _reversed,
+    "builtins.zip": _zip,
+    "builtins.enumerate": _enumerate,
+    "collections.ChainMap": _chain,
+    "collections.OrderedDict": _dict,
+    "collections.OrderedDict.fromkeys": _from_keys,
+    "copy.copy": _copy,
+    "copy.deepcopy": _deep_copy,
+}

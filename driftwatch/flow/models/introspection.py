@@ -1,0 +1,370 @@
+"""Looking at objects of the library: ``hasattr``, ``getattr``, ``dir``, ``inspect.signature`` and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from driftwatch.binding.calls import refine
+from driftwatch.binding.signature import Fault, Shape, bind
+from driftwatch.flow.domain.exceptions import is_one_of, raised_of
+from driftwatch.flow.domain.state import Arguments, DictContent, ListContent
+from driftwatch.flow.domain.taint import is_tainted, of_parameter, tainted_within
+from driftwatch.flow.domain.values import (
+    FALSE,
+    TAINTED,
+    TRUE,
+    UNKNOWN,
+    Alternative,
+    ArgSpecOf,
+    Atom,
+    Class,
+    Const,
+    DictRef,
+    External,
+    Function,
+    Instance,
+    Lazy,
+    LibInstance,
+    LibMethod,
+    LibModule,
+    LibObject,
+    NamesOf,
+    ParameterInfo,
+    Partial,
+    ProjectModule,
+    Raised,
+    SignatureOf,
+    Unknown,
+    Value,
+    join,
+    unknown,
+    value_of,
+)
+from driftwatch.flow.interpreter.arguments import argument, asks
+from driftwatch.flow.interpreter.attributes import attribute_of
+from driftwatch.flow.interpreter.conditions import presence
+from driftwatch.flow.interpreter.exceptional import class_names
+from driftwatch.flow.interpreter.library import (
+    CONSTRUCTOR,
+    callables_of,
+    class_member,
+    instance_member,
+    lookup,
+    module_member,
+    passed_through,
+)
+from driftwatch.flow.interpreter.members import has_attribute
+from driftwatch.flow.interpreter.met import met
+from driftwatch.flow.interpreter.objects import content_of
+from driftwatch.flow.interpreter.run import Run, as_alternatives
+from driftwatch.flow.interpreter.shown import parameter_map
+from driftwatch.flow.uses import ProbeUse
+from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.model import Parameter, ParameterKind, Signature
+
+
+def _hasattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    owner, name = argument(arguments, 0), argument(arguments, 1)
+    if owner is None or name is None:
+        return unknown(run.state.reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(owner, run.state.reach):
+        for there, key in as_alternatives(name, where):
+            if not (isinstance(key, Const) and isinstance(key.value, str)):
+                asks(run, atom)
+                found.append((there, _answer_about(run, atom, key)))
+            elif isinstance(atom, Const):
+                found.append((there, FALSE if atom.value is None else UNKNOWN))
+            elif isinstance(atom, ProjectModule):
+                known = run.world.modules.attribute(atom.code, key.value, there)
+                found.append((there, TRUE if known.defined() == there else UNKNOWN))
+            elif isinstance(atom, Unknown):
+                asks(run, atom)
+                found.append((there, TAINTED if atom.tainted else UNKNOWN))
+            elif isinstance(atom, Instance):
+                holds, fails = has_attribute(run, atom, key.value, there)
+                found.extend([(holds, TRUE), (fails, FALSE)])
+            elif lookup(run, atom, key.value, there) is None:
+                found.append((there, UNKNOWN))
+            else:
+                holds, fails = presence(run, atom, key.value, there)
+                found.extend([(holds, TRUE), (fails, FALSE)])
+    return value_of(found)
+
+
+def _answer_about(run: Run, owner: Atom, key: Atom) -> Atom:
+    """Whether something has an attribute of an unknown name; of the library, whoever gives the name may know."""
+    if not (isinstance(owner, LibModule) or (isinstance(owner, LibObject) and owner.is_class) or is_tainted(owner)):
+        run.asks_constant(key)
+        return UNKNOWN
+    run.asks_of_library(Value(((run.state.reach, key),)))
+    return TAINTED
+
+
+def _getattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    owner, name, default = (argument(arguments, i) for i in range(3))
+    if owner is None or name is None:
+        return unknown(run.state.reach)
+    found = Value()
+    for where, key in as_alternatives(name, run.state.reach):
+        here = owner.within(where)
+        for _, atom in here.alternatives:
+            asks(run, atom)
+        if not (isinstance(key, Const) and isinstance(key.value, str)):
+            run.asks_constant(key)
+            of_library = here.where(_has_members)
+            if of_library:
+                run.asks_of_library(name)
+                _by_unknown_name(run, key, node)
+            found = join(found, tainted_within(_any_of(run, here, where - of_library), of_library))
+        elif default is None:
+            found = join(found, attribute_of(run, here, key.value, node).within(where))
+        else:
+            found = join(found, _with_default(run, here, key.value, default.within(where), where, node))
+    return found
+
+
+def _has_members(atom: Atom) -> bool:
+    return isinstance(atom, (LibModule, LibInstance)) or (isinstance(atom, LibObject) and atom.is_class)
+
+
+def _by_unknown_name(run: Run, key: Atom, node: cst.CSTNode) -> None:
+    if of_parameter(key):
+        passed_through(run, node, "the library is asked for a name that is passed to")
+    else:
+        run.unresolved(node, "an attribute of the library is read by a name that is not known")
+
+
+def _any_of(run: Run, owner: Value, where: ReleaseSet) -> Value:
+    """An attribute of an instance by a name that is not known: any that it holds."""
+    found = unknown(where)
+    for there, atom in as_alternatives(owner, where):
+        content = content_of(run, atom)
+        for entry in content.entries.values() if content is not None else ():
+            found = join(found, entry.value.within(there & entry.releases))
+    return found
+
+
+def _with_default(run: Run, owner: Value, name: str, default: Value, where: ReleaseSet, node: cst.CSTNode) -> Value:
+    found: list[Alternative] = []
+    for there, atom in as_alternatives(owner, where):
+        if isinstance(atom, Const) and atom.value is None:
+            found.extend(as_alternatives(default, there))
+            continue
+        if isinstance(atom, Instance):
+            holds, fails = has_attribute(run, atom, name, there)
+            if holds:
+                found.extend(attribute_of(run, Value(((holds, atom),)), name, node).alternatives)
+            found.extend(as_alternatives(default, fails))
+            continue
+        known = lookup(run, atom, name, there)
+        if known is None:
+            found.extend(attribute_of(run, Value(((there, atom),)), name, node).alternatives)
+            if not isinstance(atom, Class):
+                found.extend(as_alternatives(default, there))
+            continue
+        run.touch()
+        present, absent = presence(run, atom, name, there)
+        found.extend(as_alternatives(default, absent))
+        if isinstance(atom, LibModule):
+            found.extend(module_member(run, atom.module, name, present))
+        else:
+            found.extend(_member(run, atom, name, present))
+    return value_of(found)
+
+
+def _member(run: Run, atom: Atom, name: str, where: ReleaseSet) -> list[Alternative]:
+    if isinstance(atom, LibInstance):
+        return instance_member(run, atom, name, where)
+    assert isinstance(atom, LibObject)
+    return class_member(run, atom.ref, name, where)
+
+
+def _callable(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0)
+    if value is None:
+        return unknown(run.state.reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        if isinstance(atom, Const):
+            found.append((where, FALSE))
+        elif isinstance(atom, (LibObject, LibMethod, Function, Class, Partial)):
+            found.append((where, TRUE))
+        else:
+            found.append((where, TAINTED if is_tainted(atom) else UNKNOWN))
+    return value_of(found)
+
+
+_BUILTIN_TYPES = {"str": str, "int": int, "bool": bool, "float": float, "tuple": tuple}
+
+
+def _isinstance(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value, kind = argument(arguments, 0), argument(arguments, 1)
+    if value is None or kind is None:
+        return unknown(run.state.reach)
+    wanted = kind.single()
+    classes = class_names(run, kind)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        answer: Atom = TAINTED if is_tainted(atom) else UNKNOWN
+        if isinstance(atom, Raised) and classes is not None:
+            is_one = is_one_of(atom, classes)
+            answer = UNKNOWN if is_one is None else Const(is_one)
+        elif isinstance(wanted, External) and isinstance(atom, Const):
+            known = _BUILTIN_TYPES.get(wanted.dotted.removeprefix("builtins."))
+            if known is not None:
+                answer = Const(isinstance(atom.value, known))
+            elif atom.value is None:
+                answer = FALSE
+        elif isinstance(wanted, External) and wanted.dotted == "types.ModuleType" and isinstance(atom, LibModule):
+            answer = TRUE
+        elif isinstance(wanted, (Class, Lazy)):
+            never = where - met(run, wanted)
+            where -= never
+            found.append((never, FALSE))
+        found.append((where, answer))
+    return value_of(found)
+
+
+def _issubclass(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value, kind = argument(arguments, 0), argument(arguments, 1)
+    classes = class_names(run, kind) if kind is not None else None
+    if value is None or classes is None:
+        return unknown(run.state.reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        name = atom.dotted.removeprefix("builtins.") if isinstance(atom, External) else ""
+        is_one = is_one_of(raised_of(name), classes) if name else None
+        found.append((where, UNKNOWN if is_one is None else Const(is_one)))
+    return value_of(found)
+
+
+def _type(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0)
+    if value is None:
+        return unknown(run.state.reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        if isinstance(atom, Instance):
+            found.append((where, Class(atom.code)))
+        elif isinstance(atom, Raised) and atom.exact and "." not in atom.names[0]:
+            found.append((where, External(f"builtins.{atom.names[0]}")))
+        elif isinstance(atom, LibInstance) and atom.exact:
+            found.append((where, LibObject(atom.cls, is_class=True)))
+        else:
+            asks(run, atom)
+            found.append((where, TAINTED if is_tainted(atom) else UNKNOWN))
+    return value_of(found)
+
+
+def _names_of(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``vars(x)`` or ``dir(x)``: of an instance of the code base's own, what it holds."""
+    value = argument(arguments, 0)
+    if value is None:
+        return unknown(run.state.reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        if isinstance(atom, (LibModule, LibInstance, LibObject)):
+            found.append((where, NamesOf(atom)))
+        elif isinstance(atom, Instance) and atom.site is not None and content_of(run, atom) is not None:
+            found.append((where, DictRef(atom.site)))
+        else:
+            found.append((where, TAINTED if is_tainted(atom) else UNKNOWN))
+    return value_of(found)
+
+
+PROBE_ERRORS = ("TypeError", "ValueError")
+
+
+def _signature(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0)
+    if value is None:
+        return unknown(run.state.reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        if isinstance(atom, (LibObject, LibMethod)):
+            found.extend(_probe(run, atom, where, node))
+        elif isinstance(atom, Const) and atom.value is None:
+            if run.is_caught("TypeError"):
+                run.throw("TypeError", where)
+                run.state.reach -= where
+        else:
+            asks(run, atom)
+            found.append((where, TAINTED if is_tainted(atom) else UNKNOWN))
+    return value_of(found)
+
+
+def _probe(run: Run, atom: LibObject | LibMethod, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    run.touch()
+    if isinstance(atom, LibObject):
+        ref = atom.ref
+    else:
+        ref = atom.cls if atom.name == CONSTRUCTOR else atom.cls.member(atom.name)
+    survives = tuple(e for e in PROBE_ERRORS if run.catch(e).outcome.value != "raises")
+    if run.frame.records:
+        catch = run.catch("TypeError" if "TypeError" not in survives else "ValueError")
+        run.record(
+            ProbeUse(run.history.distribution, run.location(node), where, catch, run.frame.way_in(), ref, survives)
+        )
+    found: list[Alternative] = []
+    left = where
+    for here, symbol in callables_of(run, atom, ref, where):
+        left -= here
+        shown = symbol.shown if isinstance(atom, LibObject) else symbol.signature
+        found.append((here, TAINTED if shown is None else SignatureOf(parameter_map(shown))))
+    found.append((left, TAINTED))
+    return found
+
+
+def bind_to_signature(
+    run: Run, signature: SignatureOf, positional: ListContent, keywords: DictContent, *, partly: bool
+) -> Value:
+    """``signature.bind(...)``, or ``bind_partial`` when it may bind `partly`: a handler takes what it raises."""
+    reach = run.state.reach
+    taken = Signature(tuple(map(_parameter_of, signature.parameters.parameters)))
+    cuts = [entry.releases for entry in (*positional.elements, *keywords.entries.values())]
+    cuts += [positional.open | positional.forwarded, keywords.open | keywords.forwarded]
+    refused = EMPTY
+    for part in refine(reach, cuts):
+        shape = Shape(
+            tuple(part <= entry.certain for entry in positional.elements if part <= entry.releases),
+            {name: part <= entry.certain for name, entry in keywords.entries.items() if part <= entry.releases},
+            part <= (positional.open | positional.forwarded),
+            part <= (keywords.open | keywords.forwarded),
+        )
+        faults = {problem.fault for problem in bind(taken, shape).problems}
+        if faults - {Fault.MISSING} if partly else faults:
+            refused |= part
+    if refused and run.is_caught("TypeError"):
+        run.throw("TypeError", refused)
+        run.state.reach = reach - refused
+    return unknown(run.state.reach)
+
+
+def _parameter_of(known: ParameterInfo) -> Parameter:
+    kind = ParameterKind(known.kind.lower().replace("_", "-"))
+    return Parameter(known.name, kind, None if known.required else "...")
+
+
+def _argspec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``inspect.getfullargspec``."""
+    value = _signature(run, arguments, node)
+    return value_of((w, ArgSpecOf(a.parameters) if isinstance(a, SignatureOf) else a) for w, a in value.alternatives)
+
+
+INTROSPECTION: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
+    "builtins.hasattr": _hasattr,
+    "inspect.getattr_static": _getattr,
+    "builtins.getattr": _getattr,
+    "builtins.callable": _callable,
+    "builtins.isinstance": _isinstance,
+    "builtins.issubclass": _issubclass,
+    "builtins.type": _type,
+    "builtins.dir": _names_of,
+    "builtins.vars": _names_of,
+    "inspect.signature": _signature,
+    "inspect.Signature.from_callable": _signature,
+    "inspect.getfullargspec": _argspec,
+}

@@ -1,0 +1,371 @@
+"""What well-known functions of Python and of a few packages do with values of the library.
+
+Each model is a function over the run and the call's arguments. What is not in the table is a call of which nothing is
+known. Names are import paths; a builtin's is under ``builtins``.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+
+import libcst as cst
+
+from driftwatch.flow.domain import pure
+from driftwatch.flow.domain.enums import AUTO
+from driftwatch.flow.domain.exceptions import raised_of
+from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, PartialContent
+from driftwatch.flow.domain.taint import anonymous
+from driftwatch.flow.domain.values import (
+    UNKNOWN,
+    Alternative,
+    Const,
+    External,
+    Factory,
+    Instance,
+    LibInstance,
+    LibTuple,
+    ListRef,
+    NamesOf,
+    Partial,
+    Raised,
+    Stack,
+    Suppressing,
+    Unknown,
+    Value,
+    const,
+    join,
+    unknown,
+    value_of,
+)
+from driftwatch.flow.interpreter.arguments import argument, at_call, unknown_call
+from driftwatch.flow.interpreter.attributes import iterated
+from driftwatch.flow.interpreter.conditions import truth_of
+from driftwatch.flow.interpreter.constants import as_constant, constants_of, text_of
+from driftwatch.flow.interpreter.containers import elements_of, quantify
+from driftwatch.flow.interpreter.deferred import DEFERRED
+from driftwatch.flow.interpreter.escape import NOT_SORTED_OUT, lose
+from driftwatch.flow.interpreter.exceptional import class_names, thrown
+from driftwatch.flow.interpreter.handed import only_reads
+from driftwatch.flow.interpreter.objects import make
+from driftwatch.flow.interpreter.records import as_dict, is_record, replaced
+from driftwatch.flow.interpreter.results import count_of
+from driftwatch.flow.interpreter.run import Run, as_alternatives
+from driftwatch.flow.interpreter.sets import as_set, members_of
+from driftwatch.flow.interpreter.sinks import DECORATOR_MAKERS, only_looks
+from driftwatch.flow.models.container_models import CONTAINERS
+from driftwatch.flow.models.dynamic import DYNAMIC, start_program, starts_programs
+from driftwatch.flow.models.import_calls import IMPORT_CALLS
+from driftwatch.flow.models.introspection import INTROSPECTION
+from driftwatch.flow.models.patches import PATCHES
+from driftwatch.flow.models.test_runners import TEST_RUNNERS
+
+Model = Callable[[Run, Arguments, cst.CSTNode], Value]
+
+
+def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """Call a builtin or an object of another package."""
+    model = MODELS.get(dotted)
+    if model is not None:
+        return model(run, arguments, node)
+    if dotted in pure.FUNCTIONS:
+        return _pure_call(run, dotted, arguments, node)
+    builtin = getattr(builtins, dotted.removeprefix("builtins."), None) if dotted.startswith("builtins.") else None
+    if isinstance(builtin, type) and issubclass(builtin, BaseException):
+        for value in arguments.values():
+            lose(run, value, node, "carried by an exception")
+        return _exception(run, builtin.__name__, arguments)
+    if dotted in TRANSPARENT:
+        return _first(run, arguments, node)
+    if dotted in DECORATOR_MAKERS:
+        return unknown(run.state.reach)
+    if starts_programs(dotted):
+        return start_program(run, arguments, node)
+    if only_looks(dotted):
+        run.may_raise()
+        return unknown(run.state.reach)
+    return unknown_call(run, arguments, node, reads_only=only_reads(dotted))
+
+
+def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
+    reach = run.state.reach
+    if dotted in ("builtins.tuple", "builtins.sorted", "builtins.frozenset"):
+        first = argument(arguments, 0)
+        if first is not None and any(as_constant(run, a, w & reach) is None for w, a in first.alternatives):
+            parts = elements_of(run, first)
+            if parts is not None and dotted == "builtins.tuple":
+                return run.new_list(node, ListContent(tuple(parts), is_tuple=True))
+            if len(first.alternatives) == 1 and isinstance(first.single(), (NamesOf, ListRef)):
+                if as_constant(run, first.alternatives[0][1], run.state.reach) is None:
+                    if dotted == "builtins.frozenset" and isinstance(first.single(), ListRef):
+                        return run.new_list(node, as_set(members_of(run, first)))
+                    return first
+    found: list[Alternative] = []
+    for where, values, named in constants_of(run, arguments.positional, arguments.keywords):
+        if values is None:
+            found.extend(run.combine(where, *arguments.values()).alternatives)
+            for value in arguments.values() if not only_looks(dotted) else ():
+                lose(run, value.within(where), node, NOT_SORTED_OUT)
+            continue
+        try:
+            found.append((where, pure.call(dotted, values, named)))
+        except pure.NotPureError as refused:
+            if refused.raised is not None and run.is_caught(refused.raised):
+                run.throw(refused.raised, where)
+                run.state.reach -= where
+            else:
+                found.extend(run.combine(where, *arguments.values()).alternatives)
+    if any(isinstance(a, Unknown) for _, a in found):
+        run.may_raise()
+    return value_of(found)
+
+
+def _first(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0)
+    return unknown(run.state.reach) if value is None else value
+
+
+def _bool(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0)
+    if value is None:
+        return const(False, run.state.reach)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        answer = truth_of(run, atom)
+        known = anonymous(atom) if isinstance(atom, Unknown) else UNKNOWN
+        found.append((where, known if answer is None else Const(answer)))
+    return value_of(found)
+
+
+def _all(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0)
+    return unknown(run.state.reach) if value is None else quantify(run, value, every=True)
+
+
+def _any(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 0)
+    return unknown(run.state.reach) if value is None else quantify(run, value, every=False)
+
+
+# -- functools and friends ---------------------------------------------------------------------------------------------
+
+
+def _partial(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    func = argument(arguments, 0)
+    if func is None:
+        return unknown(run.state.reach)
+    marked = at_call(run, arguments, node)
+    rest = ListContent(marked.positional.elements[1:], marked.positional.open, marked.positional.forwarded)
+    key = run.world.identities.number((id(node), run.frame.uid, "partial", *run.frame.turns), node)
+    run.state.heap[key] = PartialContent(func, rest, marked.keywords)
+    return Value(((run.state.reach, Partial(key)),))
+
+
+def _asdict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``dataclasses.asdict``."""
+    value = argument(arguments, 0)
+    atom = value.single() if value is not None else None
+    if not isinstance(atom, Instance) or not is_record(atom.code):
+        return unknown(run.state.reach)
+    return as_dict(run, atom, node)
+
+
+def _locals(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``locals()``: a dict of the variables as they are now."""
+    reach = run.state.reach
+    if run.frame.function is None:
+        return unknown(reach)
+    entries: dict[str, Entry] = {}
+    for name, value in run.state.vars.items():
+        where = value.defined() & reach
+        if "." not in name and where:
+            entries[name] = Entry(where, where, value, (run.step(node, f"`{name}` is a variable here"),))
+    return run.new_dict(node, DictContent(entries))
+
+
+def _namespace(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``types.SimpleNamespace``: an instance that holds what it is given."""
+    reach = run.state.reach
+    made = make(run, run.world.namespace, node)
+    assert made.site is not None
+    run.state.heap[made.site] = arguments.keywords
+    return Value(((reach, made),))
+
+
+def _field(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``dataclasses.field``: what the class body holds for it is the default."""
+    reach = run.state.reach
+    default, factory = (arguments.keywords.entries.get(name) for name in ("default", "default_factory"))
+    if default is None and factory is None:
+        factory = arguments.keywords.entries.get("factory")
+    if default is not None:
+        return default.value
+    return Value(((reach, Factory(factory.value)),)) if factory is not None else Value()
+
+
+def _replace(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``dataclasses.replace``: another instance of the same class."""
+    value = argument(arguments, 0)
+    if value is None or not value.where(lambda atom: isinstance(atom, (LibInstance, Instance))):
+        return unknown_call(run, arguments, node)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(value, run.state.reach):
+        if isinstance(atom, Instance) and is_record(atom.code):
+            found.extend(replaced(run, atom, arguments.keywords, node).within(where).alternatives)
+        else:
+            found.append((where, atom if isinstance(atom, LibInstance) else UNKNOWN))
+    return value_of(found)
+
+
+def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    func = argument(arguments, 0)
+    source = argument(arguments, 1)
+    if func is None or source is None or len(arguments.positional.elements) != 2:
+        return unknown_call(run, arguments, node)
+    found: list[Alternative] = []
+    for where, atom in as_alternatives(source, run.state.reach):
+        items = as_constant(run, atom, where)
+        callee = func.single()
+        if items is not None and isinstance(items.value, tuple) and isinstance(callee, External):
+            try:
+                done = tuple(pure.call(callee.dotted, [Const(i)]).value for i in items.value)
+                found.append((where, Const(done)))
+                continue
+            except pure.NotPureError as refused:
+                if refused.raised and run.is_caught(refused.raised):
+                    run.throw(refused.raised, where)
+                    run.state.reach -= where
+                    continue
+        found.append((where, UNKNOWN))
+    if len(found) == 1 and found[0][1] == UNKNOWN:
+        parts = elements_of(run, source)
+        if parts is not None:
+            results = [Entry(p.releases, p.certain, run.call(func, Arguments(ListContent((p,))), node)) for p in parts]
+            return run.new_list(node, ListContent(tuple(results)))
+    return value_of(found)
+
+
+def _exception(run: Run, name: str, arguments: Arguments) -> Value:
+    """An exception of Python's own, with its message where that is known."""
+    given = arguments.positional
+    if len(given.elements) > 1 or arguments or given.open:
+        first = given.elements[0].value if len(given.elements) == 1 and not given.open else unknown(run.state.reach)
+        return value_of(
+            (where, raised_of(name, str(atom.value) if isinstance(atom, Const) else None))
+            for where, atom in as_alternatives(first, run.state.reach)
+        )
+    return Value(((run.state.reach, raised_of(name, "")),))
+
+
+def _suppress(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    found = [class_names(run, entry.value) for entry in arguments.positional.elements]
+    known = () if None in found else tuple(name for names in found if names is not None for name in names)
+    return Value(((run.state.reach, Suppressing(known)),))
+
+
+def _stack(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    key = run.world.identities.number((id(node), run.frame.uid, "stack"), node)
+    run.state.heap[key] = ListContent()
+    return Value(((run.state.reach, Stack(key)),))
+
+
+def _exit(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """The program ends here; a script that ends itself so has run."""
+    if run.frame.function is None:
+        run.frame.module.exits |= run.state.reach
+    return thrown(run, _exception(run, "SystemExit", arguments), node)
+
+
+def _text(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``str``: of an exception, its message."""
+    value = argument(arguments, 0)
+    if value is None or not value.where(lambda atom: isinstance(atom, Raised)):
+        return _pure_call(run, "builtins.str", arguments, node)
+    return text_of(run, value)
+
+
+def _auto(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return Value(((run.state.reach, AUTO),))
+
+
+def _cast(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    value = argument(arguments, 1)
+    return unknown(run.state.reach) if value is None else value
+
+
+def _iter(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return iterated(run, _first(run, arguments, node), node)
+
+
+def _logger(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return Value(((run.state.reach, External("logging.Logger")),))
+
+
+def _len(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``len(x)``, where x is what a function of the library gives; of anything else as of other values."""
+    value = argument(arguments, 0)
+    counted = value_of(
+        (where, count)
+        for where, atom in (as_alternatives(value, run.state.reach) if value is not None else ())
+        if isinstance(atom, LibTuple) and (count := count_of(atom)) is not None
+    )
+    if not counted.alternatives:
+        return _pure_call(run, "builtins.len", arguments, node)
+    return join(counted, unknown(run.state.reach - counted.defined()))
+
+
+MODELS: dict[str, Model] = {
+    **INTROSPECTION,
+    **IMPORT_CALLS,
+    **PATCHES,
+    **DYNAMIC,
+    **TEST_RUNNERS,
+    **CONTAINERS,
+    "builtins.bool": _bool,
+    "builtins.len": _len,
+    "builtins.all": _all,
+    "builtins.any": _any,
+    "dataclasses.asdict": _asdict,
+    "dataclasses.replace": _replace,
+    "dataclasses.field": _field,
+    "attr.asdict": _asdict,
+    "attr.evolve": _replace,
+    "attr.field": _field,
+    "attr.ib": _field,
+    "attrs.asdict": _asdict,
+    "attrs.evolve": _replace,
+    "attrs.field": _field,
+    "builtins.map": _map,
+    "builtins.str": _text,
+    "builtins.locals": _locals,
+    "types.SimpleNamespace": _namespace,
+    "builtins.exit": _exit,
+    "builtins.quit": _exit,
+    "sys.exit": _exit,
+    "os._exit": _exit,
+    "functools.partial": _partial,
+    **DEFERRED,
+    "enum.auto": _auto,
+    "contextlib.suppress": _suppress,
+    "contextlib.ExitStack": _stack,
+    "contextlib.AsyncExitStack": _stack,
+    "typing.cast": _cast,
+    "builtins.iter": _iter,
+    "logging.getLogger": _logger,
+}
+
+TRANSPARENT = frozenset(
+    {
+        "functools.cache",
+        "functools.lru_cache",
+        "builtins.staticmethod",
+        "builtins.classmethod",
+        "builtins.property",
+        "inspect.unwrap",
+        "torch.no_grad",
+        "torch.inference_mode",
+        "contextlib.contextmanager",
+        "types.MappingProxyType",
+    }
+)
+"""Functions that give back what they are given, as far as the analysis cares."""

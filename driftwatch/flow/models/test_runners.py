@@ -1,0 +1,70 @@
+"""What the test runners do: marks that skip tests, and calls that end one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from driftwatch.flow.domain.state import Arguments
+from driftwatch.flow.domain.taint import depends_on_release
+from driftwatch.flow.domain.values import UNKNOWN, Const, Raised, SkipMark, Value, unknown, value_of
+from driftwatch.flow.interpreter.arguments import argument
+from driftwatch.flow.interpreter.conditions import split, truth_of
+from driftwatch.flow.interpreter.exceptional import thrown
+from driftwatch.flow.interpreter.run import Run
+from driftwatch.flow.interpreter.skips import ALWAYS
+
+
+def _ends_test(name: str) -> Callable[[Run, Arguments, cst.CSTNode], Value]:
+    """What ends a test by raising what only the test runner takes."""
+
+    def model(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+        return thrown(run, Value(((run.state.reach, Raised((name, "BaseException"))),)), node)
+
+    return model
+
+
+def _mark_where(run: Run, arguments: Arguments, node: cst.CSTNode, *, skips: bool) -> Value:
+    condition = argument(arguments, 0, "condition")
+    if condition is None:
+        # `xfail` without a condition, or one that nobody can read.
+        return unknown(run.state.reach)
+    if condition.where(lambda atom: isinstance(atom, Const) and isinstance(atom.value, str)):
+        # Text is evaluated by the runner.
+        return unknown(run.state.reach)
+    holds, fails = split(run, None, condition, lambda atom: truth_of(run, atom))
+    surely = (holds.reach - fails.reach) if skips else (fails.reach - holds.reach)
+    perhaps = holds.reach & fails.reach & depends_on_release(condition)
+    never = run.state.reach - surely - perhaps
+    return value_of([(surely, SkipMark(surely=True)), (perhaps, SkipMark(surely=False)), (never, UNKNOWN)])
+
+
+def _skip_if(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return _mark_where(run, arguments, node, skips=True)
+
+
+def _skip_unless(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return _mark_where(run, arguments, node, skips=False)
+
+
+def _skip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return Value(((run.state.reach, SkipMark(surely=True)),))
+
+
+TEST_RUNNERS: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
+    "pytest.mark.skipif": _skip_if,
+    "pytest.mark.xfail": _skip_if,
+    "unittest.skipIf": _skip_if,
+    "unittest.case.skipIf": _skip_if,
+    "unittest.skipUnless": _skip_unless,
+    "unittest.case.skipUnless": _skip_unless,
+    **dict.fromkeys(ALWAYS, _skip),
+    "pytest.skip": _ends_test("pytest.skip.Exception"),
+    "pytest.xfail": _ends_test("pytest.xfail.Exception"),
+    "pytest.fail": _ends_test("pytest.fail.Exception"),
+    "pytest.exit": _ends_test("pytest.exit.Exception"),
+    "unittest.TestCase.skipTest": _ends_test("unittest.SkipTest"),
+    "unittest.TestCase.fail": _ends_test("AssertionError"),
+}
+"""A test that is expected to fail may do so: nothing is said of it there, either."""

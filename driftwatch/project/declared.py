@@ -1,0 +1,489 @@
+"""What a project says it needs, read from the files that declare dependencies: the one reader of requirements.
+
+Enters: a folder that is scanned, and the distributions that are of interest. Leaves: requirements, each with its file,
+line, marker and group, and what of the files could not be read although it mentions one of them. Read are
+pyproject.toml, the metadata of a built distribution, setup.cfg, requirements and constraints files with what they
+include, and the ``pip install`` lines of Dockerfiles. Nothing is executed, so a setup.py says nothing.
+"""
+
+from __future__ import annotations
+
+import configparser
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from driftwatch.project.discovery import folders_below, listed
+from driftwatch.project.dockerfile import Installed, installed, is_dockerfile
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_LARGEST = 8_000_000
+_PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py", "PKG-INFO", ".git", ".hg")
+_REQUIREMENTS = re.compile(r".*(?:requirements|constraints).*\.(?:txt|in)", re.IGNORECASE)
+_INCLUDED = re.compile(r"(?:-r|--requirement|-c|--constraint)(?:\s+|=)(\S+)")
+_EXTRA = re.compile(r"""(?:\s+and\s+)?\bextra\s*==\s*(['"])(?P<name>[^'"]*)\1(?:\s+and\s+)?""")
+_NAMED_URL = re.compile(r"(?:(?:-e|--editable)(?:\s+|=))?(?P<url>[\w+.-]+://\S+?)#(?:\S*&)?egg=(?P<name>[\w.-]+)")
+_SECRET = re.compile(r"(?<=://)[^/@\s]*@")
+_COMMENT = re.compile(r"(^|\s)#.*")
+_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
+_INI_PLACE = re.compile(r"^While reading from [^\[]*(?:\[line +\d+\])?: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One requirement, where it is written. `requirement` is its text without marker and extras.
+
+    `version` is the public version that it pins, None where it leaves a choice; `url` is where it comes from instead of
+    an index. `marker` is the condition it stands under, `group` the extra or dependency group it belongs to; empty for
+    what is always installed. `always` says that it holds however the project is installed.
+    """
+
+    distribution: str
+    requirement: str
+    version: Version | None
+    path: str
+    line: int
+    column: int
+    end_column: int
+    project: str = ""
+    marker: str = ""
+    group: str = ""
+    url: str = ""
+    always: bool = False
+
+    @property
+    def file(self) -> str:
+        """The file as a person calls it who knows the project."""
+        path = re.sub(r"^(?:\.\./)+", "", self.path)
+        return path.rpartition("/")[2] if path.endswith(("/METADATA", "/PKG-INFO")) else path
+
+    def meets(self, other: Declaration) -> bool:
+        """Whether both may hold in one environment, as far as their conditions show."""
+        return not self.marker or not other.marker or self.marker == other.marker
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Notice:
+    """What a person must know of something that a project declares, or may: where, one sentence, about what."""
+
+    path: str
+    line: int
+    message: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in which kind of file a requirement stands."""
+
+    path: Path
+    line: int
+    source: str
+    project: str
+    group: str = ""
+    firm: bool = True
+
+
+class Requirements:
+    """What the project round a folder declares of some distributions. Each file is read once, whoever asks.
+
+    Paths are relative to `folder`. `exclude` are patterns of folders that are not looked into, relative to
+    `exclude_from` where they are below it.
+    """
+
+    def __init__(
+        self, folder: Path, names: Iterable[str], *, exclude: Sequence[str] = (), exclude_from: Path | None = None
+    ) -> None:
+        start = folder.resolve()
+        self.start = start.parent if start.is_file() else start
+        self.names = tuple(dict.fromkeys(canonicalize_name(name) for name in names))
+        self._exclude = tuple(exclude)
+        self._exclude_from = exclude_from.resolve() if exclude_from else None
+        self._spelt = _beginning(frozenset(self.names))
+        self._read: dict[object, tuple[Declaration, ...]] = {}
+        self._notices: dict[Notice, None] = {}
+        self._missing: dict[Notice, None] = {}
+        self._pythons: dict[Path, str] = {}
+
+    # -- questions -----------------------------------------------------------------------------------------------------
+
+    def own(self, distribution: str) -> tuple[Declaration, ...]:
+        """The requirements on one distribution that say which releases the project is for.
+
+        Looked for in the folder and upward to the project's root, then in the folders directly below (a repository of
+        several projects), then in every file that `sheets` has. In one place the first kind of file that declares it
+        speaks: pyproject.toml, the metadata of a built distribution, setup.cfg, requirements files.
+        """
+        name = canonicalize_name(distribution)
+        for place in (self.start, *self.start.parents):
+            project = _is_project(place)
+            # Between a scanned folder and its project's root, only the metadata of an unpacked wheel is its own.
+            found = self._in_folder(place, name, everything=project or place == self.start)
+            if found:
+                return found
+            if project:
+                break
+        below = [d for folder in _subfolders(self.start) for d in self._in_folder(folder, name, everything=True)]
+        if below:
+            return tuple(below)
+        anywhere = (d for sheet in (*self.sheets[0], *self.sheets[1]) for d in sheet if d.distribution == name)
+        return tuple(dict.fromkeys(replace(d, always=False) for d in anywhere))
+
+    @cached_property
+    def sheets(self) -> tuple[tuple[tuple[Declaration, ...], ...], tuple[tuple[Declaration, ...], ...]]:
+        """What is declared together in and not far below the project's root: by projects, and by all other files.
+
+        Those are requirements files, each with what it includes, and the stages of Dockerfiles.
+        """
+        projects: list[tuple[Declaration, ...]] = []
+        others: list[tuple[Declaration, ...]] = []
+        for folder, names in folders_below(_project(self.start), self._exclude, self._exclude_from):
+            projects += self._projects(folder, names)
+            others += self._files(folder, names)
+        return tuple(sheet for sheet in projects if sheet), tuple(sheet for sheet in others if sheet)
+
+    @property
+    def python(self) -> str | None:
+        """The specifier of Python that the project declares, None where it declares none that can be read."""
+        for place in (self.start, *self.start.parents):
+            self._pyproject(place)
+            list(self._all_metadata(place))
+            self._setup_cfg(place)
+            found = [self._pythons[path] for path in self._pythons if path.is_relative_to(place)]
+            if found:
+                return found[0]
+            if _is_project(place):
+                return None
+        return None
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """The files that mention one of the distributions, and of which it is not known what they declare."""
+        return tuple(sorted(self._notices))
+
+    @property
+    def missing(self) -> tuple[Notice, ...]:
+        """Files that requirements files include and that are not there: what they declare, nobody knows."""
+        return tuple(sorted(self._missing))
+
+    # -- folders -------------------------------------------------------------------------------------------------------
+
+    def _in_folder(self, folder: Path, name: str, *, everything: bool) -> tuple[Declaration, ...]:
+        readers: list[Callable[[Path], Iterable[Declaration]]] = [self._all_metadata]
+        if everything:
+            readers = [self._pyproject, self._all_metadata, self._setup_cfg, self._all_requirements]
+        for read in readers:
+            found = tuple(declared for declared in read(folder) if declared.distribution == name)
+            if found:
+                return found
+        return ()
+
+    def _projects(self, folder: Path, names: Sequence[str]) -> Iterator[tuple[Declaration, ...]]:
+        """The requirements of each project in a folder; for each, the first kind of file that has any speaks."""
+        pyproject = self._pyproject(folder) if "pyproject.toml" in names else ()
+        # The same requirements in another form of metadata are those of the same project.
+        built = {
+            sheet[0].project: sheet
+            for path in reversed(_metadata_files(folder, names))
+            if (sheet := self._metadata(path))
+        }
+        if pyproject:
+            yield pyproject
+        elif built:
+            yield from reversed(built.values())
+        elif "setup.cfg" in names:
+            yield self._setup_cfg(folder)
+
+    def _files(self, folder: Path, names: Sequence[str]) -> Iterator[tuple[Declaration, ...]]:
+        above = "/".join(folder.parts[-2:])
+        for name in names:
+            # Of nearly all files the name is enough.
+            if is_dockerfile(name):
+                yield from self._dockerfile(folder / name)
+            elif _REQUIREMENTS.fullmatch(f"{above}/{name}") and (folder / name).is_file():
+                yield self._requirements(folder / name)
+
+    # -- kinds of files ------------------------------------------------------------------------------------------------
+
+    def _pyproject(self, folder: Path) -> tuple[Declaration, ...]:
+        return self._once(folder / "pyproject.toml", self._of_pyproject)
+
+    def _of_pyproject(self, path: Path, text: str) -> Iterator[Declaration]:
+        try:
+            document = tomllib.loads(text)
+        except ValueError as error:  # TOMLDecodeError, and a number of more digits than Python reads
+            found = _TOML_PLACE.search(str(error))
+            line = int(found[1]) if found and found[1] else text.count("\n") + 1
+            self._unread(path, line, f"not valid TOML: {_TOML_PLACE.sub('', str(error)).partition(';')[0]}")
+            return
+        except RecursionError:
+            self._unread(path, 1, "not valid TOML: it is nested too deeply")
+            return
+        project = _table(document, "project")
+        title = str(project.get("name") or path.parent.name)
+        self._for_python(path, project.get("requires-python"))
+        lists = [("", "dependencies", project.get("dependencies"))]
+        for table in (_table(project, "optional-dependencies"), _table(document, "dependency-groups")):
+            lists += [(group, group, value) for group, value in table.items()]
+        for group, key, value in lists:
+            head = re.search(rf"""(?m)^\s*["']?{re.escape(key)}["']?\s*=""", text)
+            for requirement in value if isinstance(value, list) else ():
+                if isinstance(requirement, str):
+                    line, source = _located(text, requirement, head.start() if head else 0)
+                    yield from self._declare(requirement, _Place(path, line, source, title, group))
+
+    def _all_metadata(self, folder: Path) -> Iterator[Declaration]:
+        for path in _metadata_files(folder, listed(folder)[0]):
+            yield from self._metadata(path)
+
+    def _metadata(self, path: Path) -> tuple[Declaration, ...]:
+        return self._once(path, self._of_metadata)
+
+    def _of_metadata(self, path: Path, text: str) -> Iterator[Declaration]:
+        title = path.parent.name
+        for number, line in enumerate(text.split("\n"), 1):
+            if not line:
+                break  # the description begins
+            key, _, value = line.partition(":")
+            if key == "Name":
+                title = value.strip()
+            elif key == "Requires-Python":
+                self._for_python(path, value)
+            elif key == "Requires-Dist":
+                yield from self._declare(value.strip(), _Place(path, number, line, title))
+
+    def _setup_cfg(self, folder: Path) -> tuple[Declaration, ...]:
+        return self._once(folder / "setup.cfg", self._of_setup_cfg)
+
+    def _of_setup_cfg(self, path: Path, text: str) -> Iterator[Declaration]:
+        parser = configparser.ConfigParser(interpolation=None)
+        try:
+            parser.read_string(text)
+        except configparser.Error as error:
+            line = getattr(error, "lineno", None) or next((n for n, _ in getattr(error, "errors", ())), 1)
+            self._unread(path, int(line), _INI_PLACE.sub("", error.message.partition("\n")[0]))
+            return
+        title = parser.get("metadata", "name", fallback=path.parent.name)
+        self._for_python(path, parser.get("options", "python_requires", fallback=None))
+        lists = [("", parser.get("options", "install_requires", fallback=""))]
+        if parser.has_section("options.extras_require"):
+            lists += parser.items("options.extras_require")
+        for group, value in lists:
+            for requirement in value.splitlines():
+                line, source = _located(text, requirement.strip(), 0)
+                yield from self._declare(requirement.strip(), _Place(path, line, source, title, group))
+
+    def _all_requirements(self, folder: Path) -> Iterator[Declaration]:
+        paths = sorted(folder.glob("requirements*.txt")) + sorted((folder / "requirements").glob("*.txt"))
+        only = len(paths) == 1 and paths[0].name == "requirements.txt"
+        for declared in dict.fromkeys(d for path in paths for d in self._requirements(path)):
+            yield replace(declared, project=folder.name, always=only and not declared.marker)
+
+    def _requirements(self, path: Path, above: tuple[Path, ...] = ()) -> tuple[Declaration, ...]:
+        """A requirements file with what it includes."""
+        if path in above:
+            return ()
+        return self._once(path, lambda file, text: self._of_requirements(file, text, (*above, path)), above)
+
+    def _of_requirements(self, path: Path, text: str, above: tuple[Path, ...]) -> Iterator[Declaration]:
+        for number, source, code in _logical_lines(text):
+            included = _INCLUDED.match(code)
+            if included and "://" not in included[1]:
+                there = Path(os.path.normpath(path.parent / included[1]))
+                if not there.is_file():
+                    said = f"it includes `{included[1]}`, which is not there"
+                    self._missing[Notice(self._shown(path), number, said, "")] = None
+                yield from self._requirements(there, above)
+            elif code and (not code.startswith("-") or _NAMED_URL.match(code)):
+                # Options of a line ("--hash=...") are not part of the requirement.
+                requirement = code if code.startswith("-") else code.partition(" --")[0].strip()
+                yield from self._declare(requirement, _Place(path, number, source, path.parent.name, firm=False))
+
+    def _dockerfile(self, path: Path) -> Iterator[tuple[Declaration, ...]]:
+        """The requirements of each stage."""
+        text = self._text(path)
+        if text is None or not self._spelt.search(text):
+            return
+        for stage in installed(text, {name: _spelt(name) for name in self.names}):
+            pins = (self._of_stage(path, found) for found in stage)
+            yield tuple(pin for pin in pins if pin is not None)
+
+    def _of_stage(self, path: Path, found: Installed) -> Declaration | None:
+        version = _public(found.version)
+        if version is None:
+            return None
+        text = f"{found.name}=={found.version}"
+        place = (self._shown(path), found.line, found.column, found.end_column)
+        return Declaration(found.name, text, version, *place, path.parent.name)
+
+    # -- single requirements -------------------------------------------------------------------------------------------
+
+    def _declare(self, text: str, place: _Place) -> Iterator[Declaration]:
+        url = _NAMED_URL.match(text)
+        if url is not None:
+            text = f"{url['name']} @ {url['url']}"
+        if not self._spelt.match(text):
+            return  # of most requirements the first letters are enough
+        try:
+            parsed = Requirement(text)
+            for each in parsed.specifier:
+                if each.operator != "===":
+                    Version(each.version.removesuffix(".*"))
+        except ValueError:  # InvalidRequirement, and a number of more digits than Python reads
+            return
+        name = canonicalize_name(parsed.name)
+        if name not in self.names:
+            return
+        exact = [s.version for s in parsed.specifier if s.operator in ("==", "===") and not s.version.endswith(".*")]
+        marker = str(parsed.marker) if parsed.marker else ""
+        group, extra = place.group, _EXTRA.search(marker)
+        if extra:
+            group, marker = extra["name"], _EXTRA.sub("", marker).strip()
+        column = place.source.find(text)
+        end = column + len(text)
+        if column < 0:
+            found = self._spelt.search(place.source)
+            column, end = (found.start() if found else 0), len(place.source.rstrip())
+        comes_from = _SECRET.sub("", parsed.url or "")
+        yield Declaration(
+            name,
+            f"{parsed.name} @ {comes_from}" if comes_from else f"{parsed.name}{parsed.specifier}",
+            _public(exact[0]) if exact else None,
+            self._shown(place.path),
+            place.line,
+            column + 1,
+            end + 1,
+            place.project,
+            marker,
+            group,
+            comes_from,
+            place.firm and not group and not marker,
+        )
+
+    # -- files ---------------------------------------------------------------------------------------------------------
+
+    def _once(
+        self, path: Path, read: Callable[[Path, str], Iterator[Declaration]], key: object = None
+    ) -> tuple[Declaration, ...]:
+        if (path, key) not in self._read:
+            text = self._text(path)
+            self._read[path, key] = () if text is None else tuple(read(path, text))
+        return self._read[path, key]
+
+    def _text(self, path: Path) -> str | None:
+        try:
+            if path.stat().st_size > _LARGEST:
+                return None
+            return path.read_text(encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+            return None
+        except OSError as error:
+            for name in self.names:
+                said = f"it cannot be read: {error.strerror or error}"
+                self._notices[Notice(self._shown(path), 1, said, name)] = None
+            return None
+
+    def _for_python(self, path: Path, specifier: object) -> None:
+        if isinstance(specifier, str):
+            with contextlib.suppress(InvalidSpecifier):
+                self._pythons[path] = str(SpecifierSet(specifier))
+
+    def _unread(self, path: Path, line: int, reason: str) -> None:
+        """A file is broken. Where it does not even mention a distribution, it declares none whatever it means."""
+        text = self._text(path) or ""
+        for name in sorted({canonicalize_name(found[0]) for found in self._spelt.finditer(text)}):
+            said = f"{reason[:1].lower()}{reason[1:]}; what it requires of {name} is not known"
+            self._notices[Notice(self._shown(path), line, said, name)] = None
+
+    def _shown(self, path: Path) -> str:
+        return Path(os.path.relpath(path, self.start)).as_posix()
+
+
+# -- places ------------------------------------------------------------------------------------------------------------
+
+
+def _is_project(folder: Path) -> bool:
+    return any((folder / name).exists() for name in _PROJECT_FILES)
+
+
+def _project(folder: Path) -> Path:
+    """The root of the project that a folder belongs to; itself where nothing above it says so."""
+    if any(folder.glob("*.dist-info")):
+        return folder
+    return next((place for place in (folder, *folder.parents) if _is_project(place)), folder)
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    return [folder / name for name in listed(folder)[1] if not name.startswith(".")]
+
+
+def _metadata_files(folder: Path, names: Collection[str]) -> list[Path]:
+    found = [name for name in ("PKG-INFO", "METADATA") if name in names]
+    found += [f"{name}/METADATA" for name in names if name.endswith(".dist-info")]
+    found += [f"{name}/PKG-INFO" for name in names if name.endswith(".egg-info")]
+    return [folder / name for name in found]
+
+
+# -- texts -------------------------------------------------------------------------------------------------------------
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str, str]]:
+    """The lines of a requirements file as pip joins them: the number and text of the first, and the whole line."""
+    first, source = 0, ""
+    parts: list[str] = []
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if not parts:
+            first, source = number, line
+        comment = line.lstrip().startswith("#")
+        goes_on = line.endswith("\\") and not comment
+        parts.append(f" {line}" if comment else line.removesuffix("\\"))
+        if goes_on and number < len(lines):
+            continue
+        yield first, source, _COMMENT.sub("", "".join(parts)).strip()
+        parts = []
+
+
+def _located(text: str, requirement: str, start: int) -> tuple[int, str]:
+    """The line of a requirement behind a place in a text, and that line."""
+    found = text.find(requirement, start) if requirement else -1
+    line = text.count("\n", 0, found if found >= 0 else start) + 1
+    return line, text.split("\n")[line - 1]
+
+
+def _public(version: str) -> Version | None:
+    """A version without its local part; None where it is none, such as one that a variable was to give."""
+    try:
+        return Version(Version(version).public)
+    except ValueError:
+        return None
+
+
+def _table(table: dict[str, Any], key: str) -> dict[str, Any]:
+    value = table.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+@cache
+def _beginning(names: frozenset[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(_spelt, sorted(names, key=len, reverse=True))) or r"(?!)", re.IGNORECASE)
+
+
+def _spelt(name: str) -> str:
+    """A pattern for a distribution's name in any spelling."""
+    return "[-_.]+".join(re.escape(part) for part in name.split("-"))
