@@ -206,13 +206,13 @@ def _subject(verdict: Verdict) -> tuple[str, ...]:
 def _by_outcome(verdicts: list[Verdict]) -> list[Verdict]:
     """The verdicts on one place made disjoint: each release under its worst outcome only, equal outcomes as one.
 
-    One that comes out is conditional in all of its releases or in none.
+    Exceptions of two kinds are two outcomes. One that comes out is conditional in all of its releases or in none.
     """
-    merged: dict[tuple[bool, bool, int, str, int], list[Verdict]] = {}
+    merged: dict[tuple[bool, bool, int, str, int, str], list[Verdict]] = {}
     for verdict in verdicts:
         catch = verdict.catch
         guarded = catch is not None and catch.outcome is Outcome.GUARDED
-        outcome = (_WORST_FIRST[catch.outcome if catch else None], *_caught_key(catch))
+        outcome = (_WORST_FIRST[catch.outcome if catch else None], *_caught_key(catch), verdict.exception or "")
         may = verdict.releases & verdict.conditional
         for conditional, releases in ((False, verdict.releases - may), (True, may)):
             if releases:

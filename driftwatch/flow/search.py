@@ -80,9 +80,10 @@ class LibrarySearch:
         history = self.world.history
         if not history.has_module(face_of(history.module)):
             return mentioning
-        adapters = self.files.mark_adapters(mentioning, history.distribution)
+        self.files.mark_adapters(mentioning, history)
+        adapters = self.files.adapters
         importing = {path for adapter in adapters for path in self.files.naming(adapter)}
-        return sorted({*mentioning, *importing} - adapters)
+        return sorted({*mentioning, *importing} - adapters.keys())
 
     def _analyse(self, path: str) -> None:
         module = self.files.readable(path)

@@ -109,7 +109,8 @@ class Use:
     """What all uses have. `distribution` names the target. `releases` is where this place is reached.
 
     `conditional` are those of them in which it is only reached under a test that depends on the release in a way that
-    could not be followed: it may be reached there, and nothing says that it is. `raised` is the exception of a drift.
+    could not be followed: it may be reached there, and nothing says that it is. `raised` is the exception of a drift,
+    `instead` one that is raised in its place.
     """
 
     raised: ClassVar[str] = "TypeError"
@@ -120,6 +121,12 @@ class Use:
     catch: Catch
     trace: tuple[Step, ...]
     conditional: ReleaseSet = field(default=EMPTY, kw_only=True)
+    instead: str | None = field(default=None, kw_only=True)
+
+    @property
+    def exception(self) -> str:
+        """The exception of a drift at this place."""
+        return self.instead or self.raised
 
 
 IMPORT_ERRORS = ("AssertionError", "AttributeError", "NameError", "OSError", "RuntimeError", "TypeError", "ValueError")

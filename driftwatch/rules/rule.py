@@ -158,7 +158,7 @@ class Heading:
             message=message,
             hint=hint,
             trace=trace,
-            exception=use.raised if raises else None,
+            exception=use.exception.rpartition(".")[2] if raises else None,
             conditional=conditional & releases,
             in_no_release=in_no_release,
             written=argument.written if argument is not None else None,

@@ -138,6 +138,7 @@ class Symbol:
     `open` says that a module or class has further names that cannot be listed (a ``__getattr__`` that delegates).
     A module's `imports` are the modules of the library that are loaded with it, and so become attributes of the
     packages they lie in; `demands` are those that it loads later, or perhaps: in a function, under a condition.
+    `misfit` is what a call that does not fit raises, where that is not Python's own TypeError.
     """
 
     ref: Ref
@@ -156,6 +157,7 @@ class Symbol:
     imports: tuple[str, ...] = ()
     demands: tuple[str, ...] = ()
     shows: Signature | None = None
+    misfit: str | None = None
 
     @property
     def shown(self) -> Signature | None:

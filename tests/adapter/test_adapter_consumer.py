@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
+from driftwatch.adapter.write import make_adapter
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.store import snapshot_of
+from driftwatch.targets.target import Target
 from tests.stubs import write_stub
 
 CONSUMER = Path(__file__).with_name("consumer.py").read_text(encoding="utf-8")
@@ -99,8 +101,10 @@ def test_an_adapter_is_known_by_its_header(preface: str, adapter_file: Path, tmp
     report = json.loads(done.stdout)
     checked = report["targets"][0]["releases"]["checked"]
     findings = [f for f in report["findings"] if f["releases"]]
-    found = [(f["code"], f["line"], f["parameter"]) for f in findings]
-    assert found == [
+    found: dict[tuple[Any, ...], set[str]] = {}  # in one release it is the adapter's own error, in another Python's
+    for f in findings:
+        found.setdefault((f["code"], f["line"], f["parameter"]), set()).update(f["releases"])
+    assert list(found) == [
         ("DW101", 8, "no_such"),
         ("DW101", 9, "no_such"),
         ("DW201", 13, None),
@@ -108,8 +112,181 @@ def test_an_adapter_is_known_by_its_header(preface: str, adapter_file: Path, tmp
         ("DW201", 20, None),
     ]
     assert {f["path"] for f in findings} == {"engine/layer.py"}
-    assert [f["releases"] for f in findings] == [checked, checked, ["0.7.4"], checked, checked]
+    assert list(found.values()) == [set(checked), set(checked), {"0.7.4"}, set(checked), set(checked)]
     assert report["unresolved"] == []
+
+
+ERRORS = """
+from engine import fi as comm
+from engine.fi import allreduce_fusion
+
+
+def too_late(x, ws):
+    try:
+        comm.allreduce_fusion(input=x, workspace=ws, pattern=1, no_such=1)
+    except TypeError:
+        return None
+
+
+def in_time(x, ws):
+    try:
+        comm.allreduce_fusion(input=x, workspace=ws, pattern=1, no_such=1)
+    except comm.UnsupportedArgument:
+        return None
+
+
+def one_of_them(x, ws):
+    try:
+        comm.allreduce_fusion(input=x, workspace=ws, pattern=1, no_such=1)
+    except Exception:
+        return None
+
+
+def there_or_not(x, ws):
+    allreduce_fusion(input=x, workspace=ws, pattern=1)
+
+
+def asked_first(x, ws):
+    if comm.available("allreduce_fusion"):
+        comm.allreduce_fusion(input=x, workspace=ws, pattern=1)
+    if hasattr(comm, "allreduce_fusion"):
+        comm.allreduce_fusion(input=x, workspace=ws, pattern=2)
+
+
+def survived(x, ws):
+    try:
+        allreduce_fusion(input=x, workspace=ws, pattern=1)
+    except comm.AdapterError:
+        return x
+"""
+
+
+def scanned(folder: Path, layer: str, adapter: str, select: str) -> dict[str, Any]:
+    """What a scan says of an engine with an adapter, against all releases."""
+    (folder / "engine").mkdir()
+    (folder / "engine" / "__init__.py").write_text("")
+    (folder / "engine" / "fi.py").write_text(adapter)
+    (folder / "engine" / "layer.py").write_text(layer)
+    command = [sys.executable, "-m", "driftwatch", "scan", ".", "--against", "all", "--no-cache", "--format", "json"]
+    done = subprocess.run([*command, "--select", select], capture_output=True, text=True, check=False, cwd=folder)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def in_short(report: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Line, code, exception, outcome, and the first and the last release of each finding."""
+    return [
+        (f["line"], f["code"], f["exception"], f["outcome"], f["releases"][0], f["releases"][-1])
+        for f in report["findings"]
+    ]
+
+
+def test_the_adapter_raises_errors_of_its_own(adapter_file: Path, tmp_path: Path) -> None:
+    """What it refuses is no TypeError, but where the name is the library's; and a name that it binds is always there.
+
+    The same calls, run: `test_what_the_scan_says_is_what_happens`.
+    """
+    report = scanned(tmp_path, ERRORS, adapter_file.read_text(), "DW101,DW201")
+    refused, gone = "UnsupportedArgument", "UnavailableFunction"
+    assert sorted(in_short(report)) == [
+        (8, "DW101", "TypeError", "silent", "0.7.1", "0.7.4"),
+        (8, "DW101", refused, "raises", "0.6.0", "0.7.0.post1"),
+        (8, "DW201", gone, "raises", "0.2.7.post1", "0.5.3"),
+        (15, "DW101", "TypeError", "raises", "0.7.1", "0.7.4"),
+        (15, "DW101", refused, "guarded", "0.6.0", "0.7.0.post1"),
+        (15, "DW201", gone, "raises", "0.2.7.post1", "0.5.3"),
+        (22, "DW101", "TypeError", "silent", "0.7.1", "0.7.4"),
+        (22, "DW101", refused, "silent", "0.6.0", "0.7.0.post1"),
+        (22, "DW201", gone, "silent", "0.2.7.post1", "0.5.3"),
+        (28, "DW201", gone, "raises", "0.2.7.post1", "0.5.3"),
+        (35, "DW201", gone, "raises", "0.2.7.post1", "0.5.3"),
+        (40, "DW201", gone, "guarded", "0.2.7.post1", "0.5.3"),
+    ]
+    assert report["unresolved"] == []
+
+
+RUN = """
+import json, sys
+sys.path[:0] = [sys.argv[1], sys.argv[2]]
+from engine import layer
+said = {}
+for name in ("too_late", "in_time", "one_of_them", "there_or_not", "asked_first", "survived"):
+    try:
+        getattr(layer, name)(1, 2)
+    except Exception as error:
+        said[name] = type(error).__name__
+print(json.dumps(said))
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "wanted"),
+    [
+        ("0.5.3", dict.fromkeys(("too_late", "in_time", "there_or_not", "asked_first"), "UnavailableFunction")),
+        ("0.7.0.post1", {"too_late": "UnsupportedArgument"}),
+        ("0.7.1", {"in_time": "TypeError"}),
+    ],
+)
+def test_what_the_scan_says_is_what_happens(
+    release: str, wanted: dict[str, str], history: History, adapter_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "engine" / "__init__.py").write_text("")
+    (tmp_path / "engine" / "fi.py").write_bytes(adapter_file.read_bytes())
+    (tmp_path / "engine" / "layer.py").write_text(ERRORS)
+    stub = write_stub(snapshot_of(history, release), tmp_path / "stub")
+    command = [sys.executable, "-I", "-c", RUN, str(stub), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == wanted
+
+
+PART = """
+from engine import fi as comm
+
+
+def run(x, ws, group):
+    comm.allreduce_fusion(input=x, workspace=ws, pattern=1, trigger_completion_at_end=False)
+    comm.allreduce_fusion(input=x, workspace=ws, pattern=1, moe_finalize_backend="trtllm")
+    comm.create_allreduce_fusion_workspace("trtllm", 2, 0, 8, 64, None, group=group)
+    comm.trtllm_moe_allreduce_fusion(no_such=1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("against", "functions", "wanted"),
+    [
+        # What it does not bind is the library's own, whatever the policy says of it.
+        (
+            "all",
+            ("allreduce_fusion",),
+            [
+                (8, "TypeError", "0.6.0", "0.6.10"),
+                (9, "TypeError", "0.2.7.post1", "0.7.4"),
+            ],
+        ),
+        # Beyond the policy, and a reference that does not know the newest arguments: the builds that have them take it.
+        (
+            "<0.6.9",
+            ("allreduce_fusion", "trtllm_moe_allreduce_fusion"),
+            [
+                (7, "TypeError", "0.6.8", "0.7.0.post1"),
+                (7, "UnsupportedArgument", "0.6.0", "0.6.7.post3"),
+                (8, "TypeError", "0.6.0", "0.6.10"),
+                (9, "TypeError", "0.2.7.post1", "0.7.4"),
+            ],
+        ),
+    ],
+)
+def test_a_scan_reads_what_an_adapter_was_made_for(
+    against: str, functions: tuple[str, ...], wanted: list[Any], history: History, target: Target, tmp_path: Path
+) -> None:
+    made = make_adapter(history, target, against=against, functions=functions)
+    report = scanned(tmp_path, PART, made.text, "DW101")
+    found = [
+        (f["line"], f["exception"], f["releases"][0], f["releases"][-1]) for f in report["findings"] if f["line"] > 5
+    ]
+    assert sorted(found) == wanted
 
 
 SUBMODULES = """

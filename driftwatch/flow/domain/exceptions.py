@@ -21,6 +21,7 @@ from driftwatch.flow.domain.values import Raised
 from driftwatch.flow.syntax.children import walk
 from driftwatch.flow.syntax.syntax import Tree, dotted_name, statements
 from driftwatch.flow.uses import UNCAUGHT, Catch, Outcome
+from driftwatch.snapshot.adapted import ANCESTORS, REFUSED, UNAVAILABLE
 
 if TYPE_CHECKING:
     from driftwatch.flow.domain.faults import Flying
@@ -29,6 +30,9 @@ BROAD = frozenset({"Exception", "BaseException"})
 IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError"})
 FOREIGN = "driftwatch.foreign"
 """Stands for an exception of which only the base class Exception is known."""
+
+OF_ADAPTERS = frozenset({REFUSED, UNAVAILABLE})
+"""What a generated adapter raises of its own."""
 
 ANYTHING = "driftwatch.anything"
 """Stands for whatever a call of which nothing is known may raise, but for the errors of an import."""
@@ -148,6 +152,8 @@ def raised_of(name: str, text: str | None = None) -> Raised:
     cls = getattr(builtins, name, None)
     if isinstance(cls, type) and issubclass(cls, BaseException):
         return Raised(tuple(each.__name__ for each in cls.__mro__[:-1]), text)
+    if name in OF_ADAPTERS:
+        return Raised((name, *ANCESTORS, "Exception", "BaseException"), text)
     return Raised((name, "Exception", "BaseException"), text, exact=False)
 
 
@@ -268,9 +274,15 @@ def meant_for(exception: str, handler: Handler, attempt: Try) -> bool:
     if handler.expects:
         return True
     narrow = bool(handler.types) and not any(n.rpartition(".")[2] in BROAD for n in handler.types or ())
-    if exception == "TypeError":
+    if exception in OF_ADAPTERS and any(_last(n) in (*ANCESTORS[:1], _last(exception)) for n in handler.types or ()):
+        return True
+    if exception == "TypeError" or exception in OF_ADAPTERS:
         return narrow and (_has_other_call(handler.body) or _sets_flag(handler.body))
     return narrow or attempt.checks_only
+
+
+def _last(dotted: str) -> str:
+    return dotted.rpartition(".")[2]
 
 
 def _sets_flag(body: Sequence[cst.CSTNode]) -> bool:

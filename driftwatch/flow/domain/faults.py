@@ -60,7 +60,7 @@ class Taken:
             yield releases, Catch(Outcome.SILENT)
             return
         told = releases & self.fault.told if tells(self.attempt) else EMPTY
-        guarded = releases if meant_for(self.fault.use.raised, self.handler, self.attempt) else told
+        guarded = releases if meant_for(self.fault.use.exception, self.handler, self.attempt) else told
         for where, outcome in ((guarded, Outcome.GUARDED), (releases - guarded, Outcome.SILENT)):
             if where:
                 yield where, self.handler.catch(outcome)

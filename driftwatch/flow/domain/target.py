@@ -11,8 +11,9 @@ from driftwatch.binding.calls import parts
 from driftwatch.binding.signature import Fault, Problem
 from driftwatch.flow.domain.values import Alternative, Const
 from driftwatch.flow.uses import CallUse
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model import Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,15 @@ class Target:
             return EMPTY
         versions = self.history.timeline.versions
         return self.history.timeline.set_of(each for each in versions if Version(each) < least)
+
+    def misfits(self, callee: Ref, where: ReleaseSet) -> list[tuple[ReleaseSet, str | None]]:
+        """What a call of something raises that does not fit, by release; None is Python's own TypeError."""
+        found = [(e.releases & where, e.symbol.misfit) for e in self.history.of(callee) if e.symbol.misfit is not None]
+        rest = where - union([EMPTY, *(releases for releases, _ in found)])
+        by_kind: dict[str | None, ReleaseSet] = {None: rest} if rest or not found else {}
+        for releases, misfit in found:
+            by_kind[misfit] = by_kind.get(misfit, EMPTY) | releases
+        return [(releases, misfit) for misfit, releases in by_kind.items() if releases or len(by_kind) == 1]
 
     def refusals(self, use: CallUse) -> tuple[Refusal, ...]:
         """The releases in which a call cannot be bound, and what Python says of it."""

@@ -17,7 +17,9 @@ from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.faults import Fault
 from driftwatch.flow.domain.state import DictContent, ListContent
 from driftwatch.flow.domain.values import (
+    FALSE,
     NOTHING,
+    TRUE,
     UNKNOWN,
     Alternative,
     Atom,
@@ -40,6 +42,7 @@ from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.uses import (
     IMPORT_ERRORS,
     CallUse,
+    Constant,
     ImportUse,
     NameUse,
     Outcome,
@@ -47,6 +50,7 @@ from driftwatch.flow.uses import (
     Use,
 )
 from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.adapted import UNAVAILABLE, is_availability
 from driftwatch.snapshot.history import Epoch, Lookup
 from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
 
@@ -248,7 +252,7 @@ def record_use(run: Run, use: Use, fails: ReleaseSet, *, also: bool = False) -> 
         return None
     # What is known of the function by itself is told again where a caller hides it.
     hidden = not run.frame.records and not also and run.recorder.knows(use)
-    if hidden and not run.hides(use.raised):
+    if hidden and not run.hides(use.exception):
         return None
     if not fails:
         if not hidden or use.catch.outcome is Outcome.SILENT:
@@ -382,25 +386,29 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
     reach = run.state.reach
     ref, method, exact, unbound = _callee(callee)
     run.reaches(node, ref, reach)
-    catch = run.catch("TypeError")
-    use = CallUse(
-        run.history.distribution,
-        run.location(node),
-        reach,
-        catch,
-        run.frame.way_in(),
-        ref,
-        tuple(argument_of(run, e, None, catch, node) for e in positional.elements if not e.releases.isdisjoint(reach)),
-        tuple(
-            argument_of(run, e, n, catch, node) for n, e in keywords.entries.items() if not e.releases.isdisjoint(reach)
-        ),
-        (positional.open | positional.forwarded) & reach,
-        (keywords.open | keywords.forwarded) & reach,
-        method,
-        exact,
-        unbound,
-        run.taken_apart[1] if run.taken_apart is not None and run.taken_apart[0] is node else None,
-    )
+
+    def used(where: ReleaseSet, misfit: str | None) -> CallUse:
+        catch = run.catch(misfit or CallUse.raised)
+        elements = [e for e in positional.elements if not e.releases.isdisjoint(where)]
+        entries = [(n, e) for n, e in keywords.entries.items() if not e.releases.isdisjoint(where)]
+        return CallUse(
+            run.history.distribution,
+            run.location(node),
+            where,
+            catch,
+            run.frame.way_in(),
+            ref,
+            tuple(argument_of(run, e, None, catch, node) for e in elements),
+            tuple(argument_of(run, e, n, catch, node) for n, e in entries),
+            (positional.open | positional.forwarded) & where,
+            (keywords.open | keywords.forwarded) & where,
+            method,
+            exact,
+            unbound,
+            run.taken_apart[1] if run.taken_apart is not None and run.taken_apart[0] is node else None,
+            instead=misfit,
+        )
+
     if keywords.forwarded & reach or positional.forwarded & reach:
         run.frame.asks_parameters = run.frame.forwards = True
         if run.frame.function is not None:
@@ -409,25 +417,17 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
     elif (keywords.open | positional.open) & reach:
         star = "**" if keywords.open & reach else "*"
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
+    use = used(reach, None)
     foreign = any(a.location is not None for a in (*use.positional, *use.keywords))
     if run.frame.function is not None:
         run.frame.function.calls_library = True
     # What the function by itself cannot tell of a call, each of its callers does.
     foreign |= run.frame.function is not None and node in run.frame.function.forwarding
-    refusals = run.target.refusals(use)
-    broken, surely = EMPTY, EMPTY
-    for refusal in refusals:
-        broken |= refusal.releases
-        surely |= refusal.releases if refusal.surely else EMPTY
-    fault = record_use(run, use, broken, also=foreign)
-    for refusal in refusals:
-        run.throw(raised_of("TypeError", refusal.text), refusal.releases, fault)
-    if catch.outcome is Outcome.GUARDED:
-        run.state.reach -= surely
-    elif broken:
-        run.state.ghost |= surely
-        if not run.is_caught("TypeError"):
-            run.fails_import(broken)
+    for where, misfit in run.target.misfits(ref, reach):
+        if misfit == UNAVAILABLE:
+            _use_unavailable(run, ref, where, node, also=foreign)
+        else:
+            _bind(run, use if misfit is None and where == reach else used(where, misfit), also=foreign)
     for refused, where in refused_by(use, run.history):
         if refused.exception == RefusedUse.raised:
             told = RefusedUse(
@@ -435,6 +435,34 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
             )
             missing(run, raised_of(refused.exception), where, record_use(run, told, where, also=foreign))
     return _result(run, callee, ref, run.state.reach, use)
+
+
+def _bind(run: Run, use: CallUse, *, also: bool) -> None:
+    """Record a call, and send out what it raises where it does not fit."""
+    refusals = run.target.refusals(use)
+    broken, surely = EMPTY, EMPTY
+    for refusal in refusals:
+        broken |= refusal.releases
+        surely |= refusal.releases if refusal.surely else EMPTY
+    fault = record_use(run, use, broken, also=also)
+    for refusal in refusals:
+        run.throw(raised_of(use.exception, refusal.text), refusal.releases, fault)
+    if use.catch.outcome is Outcome.GUARDED:
+        run.state.reach -= surely
+    elif broken:
+        run.state.ghost |= surely
+        if not run.is_caught(use.exception):
+            run.fails_import(broken)
+
+
+def _use_unavailable(run: Run, ref: Ref, where: ReleaseSet, node: cst.CSTNode, *, also: bool) -> None:
+    """Call what an adapter has the name of, and the build not."""
+    root = Ref(run.history.module, "")
+    catch, trace = run.catch(UNAVAILABLE), run.frame.way_in()
+    use = NameUse(
+        run.history.distribution, run.location(node), where, catch, trace, root, ref.qualname, instead=UNAVAILABLE
+    )
+    missing(run, raised_of(UNAVAILABLE), where, record_use(run, use, where, also=also))
 
 
 def passed_through(run: Run, node: cst.CSTNode, what: str) -> None:
@@ -470,6 +498,26 @@ def callables_of(run: Run, callee: Atom, ref: Ref, where: ReleaseSet) -> Iterato
             yield here, epoch.symbol
 
 
+def _availability(run: Run, names: tuple[tuple[ReleaseSet, Constant], ...], reach: ReleaseSet) -> Value:
+    """What an adapter says of names: whether the build has them."""
+    found: list[Alternative] = []
+    left = reach
+    for where, name in names:
+        here = where & reach
+        left -= here
+        if isinstance(name, str):
+            run.touch()
+            answer = module_lookup(run, run.history.module, name, here)
+            found += [
+                (answer.present, TRUE),
+                (here - answer.present - answer.unknown, FALSE),
+                (answer.unknown, UNKNOWN),
+            ]
+        else:
+            found.append((here, UNKNOWN))
+    return value_of([*found, (left, UNKNOWN)])
+
+
 def _may_be_overridden(run: Run, callee: Atom) -> bool:
     """Whether a method may be that of a class below the one it was looked up on."""
     if not isinstance(callee, LibMethod) or callee.exact:
@@ -478,6 +526,8 @@ def _may_be_overridden(run: Run, callee: Atom) -> bool:
 
 
 def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet, use: CallUse) -> Value:
+    if use.keywords == () and len(use.positional) == 1 and is_availability(run.history.module, ref):
+        return _availability(run, use.positional[0].values, reach)
     if isinstance(callee, LibObject) and callee.is_class:
         return Value(((reach, LibInstance(ref, exact=True, made_of=made_of(use))),))
     found: list[Alternative] = []

@@ -39,7 +39,6 @@ from driftwatch.flow.sources.relevance import Selection, nothing_of, select
 from driftwatch.flow.syntax.survey import Piece
 from driftwatch.flow.syntax.syntax import Tree, parse
 from driftwatch.releases import ReleaseSet
-from driftwatch.snapshot.adapted import face_of
 
 if TYPE_CHECKING:
     from driftwatch.flow.interpreter.world import World
@@ -89,9 +88,8 @@ class Modules:
 
     def atom(self, module: ModuleCode) -> Atom:
         """A module of the code base as a value; a generated adapter is what it re-exports."""
-        if module.path in self.files.adapters:
-            return LibModule(face_of(self._world.history.module))
-        return ProjectModule(module)
+        face = self.files.adapters.get(module.path)
+        return ProjectModule(module) if face is None else LibModule(face)
 
     def below_adapter(self, name: str, importer: ModuleCode, level: int) -> str | None:
         """The library's module that a submodule of a generated adapter is; None for any other."""

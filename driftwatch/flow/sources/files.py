@@ -19,7 +19,8 @@ from driftwatch.flow.sources.work import Work
 from driftwatch.flow.syntax.source import SourceError, decode
 from driftwatch.flow.syntax.survey import Import, Survey
 from driftwatch.flow.uses import Diagnostic
-from driftwatch.snapshot.adapted import is_adapter
+from driftwatch.snapshot.adapted import face_in
+from driftwatch.snapshot.history import History
 
 MAX_SOURCE = 4 << 20
 """Bytes of a file beyond which it is not parsed: syntax takes more than a hundred times as many."""
@@ -37,7 +38,7 @@ class Files:
         self._resolution = Resolution(contents.paths)
         self._modules: dict[str, ModuleCode | None] = {}
         self._mentions: set[str] = set()
-        self.adapters: set[str] = set()
+        self.adapters: dict[str, str] = {}
         """Files that are generated adapters of the library."""
         self._interesting: dict[str, set[str]] = {}
         self._bases: dict[str, Mapping[str, frozenset[str]]] = {}
@@ -103,10 +104,10 @@ class Files:
         """The files that seem to import a module, by its last name."""
         return self._with_import_of(tail_of(path))
 
-    def mark_adapters(self, paths: Iterable[str], distribution: str) -> set[str]:
-        """Those of the paths that are generated adapters of a library, which `adapters` then holds."""
-        self.adapters = {path for path in paths if is_adapter(self.read(path) or b"", distribution)}
-        return self.adapters
+    def mark_adapters(self, paths: Iterable[str], history: History) -> None:
+        """Look for generated adapters of a library among the paths: `adapters` has them, with what stands for each."""
+        faces = {path: face_in(self.read(path) or b"", history) for path in paths}
+        self.adapters = {path: face for path, face in faces.items() if face is not None}
 
     def _with_import_of(self, word: str) -> Sequence[str]:
         return self._imported.get(word.encode("utf-8", "surrogateescape"), ())
