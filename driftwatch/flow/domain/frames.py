@@ -64,7 +64,9 @@ class Frame:
     loops: list[Loop] = field(default_factory=list)
     returns: list[tuple[State, Value]] = field(default_factory=list)
     yields: list[Alternative] = field(default_factory=list)
-    """What is yielded, where that is entered by a ``with``."""
+    """What is yielded."""
+    given_out: int | None = None
+    """The heap number of the list of it, in a generator that is gone through."""
     at_yield: Callable[[Value], None] | None = None
     """What is done where it yields: the block of a ``with``."""
     mark: str = ""

@@ -10,7 +10,7 @@ from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.enums import Member
 from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.lineage import TUPLE_METHODS, is_tuple
-from driftwatch.flow.domain.state import NO_ARGUMENTS, PartialContent
+from driftwatch.flow.domain.state import PartialContent
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, unknown_tainted
 from driftwatch.flow.domain.values import (
     NONE,
@@ -24,7 +24,6 @@ from driftwatch.flow.domain.values import (
     Deferred,
     DictRef,
     External,
-    Function,
     Instance,
     Lazy,
     LibInstance,
@@ -102,20 +101,6 @@ def attribute_of(run: Run, owner: Value, name: str, node: cst.CSTNode) -> Value:
     if none:
         run.stumbles("AttributeError", none, none - others)
     return _of_a_guard(owner, value_of(found))
-
-
-def iterated(run: Run, value: Value, node: cst.CSTNode) -> Value:
-    """What is gone through when a value is: of an object of the code base's own, what its ``__iter__`` gives."""
-    if not any(isinstance(atom, Instance) for _, atom in value.alternatives):
-        return value
-    found = Value()
-    for where, atom in as_alternatives(value, run.state.reach):
-        given = Value(((where, atom),))
-        method = attribute_of(run, given, "__iter__", node) if isinstance(atom, Instance) else Value()
-        if method.alternatives and all(isinstance(each, Function) for _, each in method.alternatives):
-            given = run.call(method, NO_ARGUMENTS, node).within(where)
-        found = join(found, given)
-    return found
 
 
 def _of_a_guard(owner: Value, value: Value) -> Value:

@@ -9,8 +9,8 @@ import libcst as cst
 
 from driftwatch.flow.domain.state import DictContent, Entry, ListContent, put
 from driftwatch.flow.domain.values import Const, ListRef, Value, const, join, unknown, value_of
-from driftwatch.flow.interpreter.attributes import iterated
 from driftwatch.flow.interpreter.containers import elements_of, item_of, turns_over
+from driftwatch.flow.interpreter.generators import iterated
 from driftwatch.flow.interpreter.names import assign_name
 from driftwatch.flow.interpreter.results import unpacked
 from driftwatch.flow.interpreter.run import Run, as_alternatives, lists_of
@@ -83,7 +83,8 @@ def dict_comprehension(run: Run, node: cst.DictComp) -> Value:
             else:
                 content = content.opened(where, value)
 
-    _loop(run, node.for_in, run.eval(node.for_in.iter), run.state.reach, None, visit, open_)
+    iterable = iterated(run, run.eval(node.for_in.iter), node.for_in.iter)
+    _loop(run, node.for_in, iterable, run.state.reach, None, visit, open_)
     content = replace(content, open=content.open | open_.where, forwarded=content.forwarded | open_.forwarded)
     return run.new_dict(node, content)
 
@@ -137,7 +138,8 @@ def _loop(
                 continue
             carried = part if part.trace or part.location else origin
             if loop.inner_for_in is not None:
-                _loop(run, loop.inner_for_in, run.eval(loop.inner_for_in.iter), sure, carried, visit, open_)
+                inner = iterated(run, run.eval(loop.inner_for_in.iter), loop.inner_for_in.iter)
+                _loop(run, loop.inner_for_in, inner, sure, carried, visit, open_)
             else:
                 visit(sure, carried)
             outer.heap.update({k: v for k, v in run.state.heap.items() if k not in outer.heap})

@@ -20,7 +20,7 @@ from driftwatch.flow.interpreter.conditions import truth_of
 from driftwatch.flow.interpreter.containers import elements_of, turns_over
 from driftwatch.flow.interpreter.exceptional import gather as gather_flights
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, settle, taken_by
-from driftwatch.releases import EMPTY
+from driftwatch.releases import EMPTY, ReleaseSet
 
 Model = Callable[[Run, Arguments, cst.CSTNode], Value]
 
@@ -269,17 +269,6 @@ def _unpacked(run: Run, arguments: Arguments, index: int) -> Arguments:
     return Arguments(given, named)
 
 
-def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    """``pool.map(f, xs, ys)``: each call in turn, as far as what it goes through is known."""
-    func, *sources = [entry.value for entry in arguments.positional.elements]
-    reach = run.state.reach
-    columns = [elements_of(run, source) for source in sources]
-    anything = [Entry(reach, EMPTY, unknown(reach))]
-    known = [column for column in columns if column is not None]
-    rows = list(zip(*known, strict=False)) if len(known) == len(columns) else [tuple(anything * len(columns))]
-    return _each(run, func, [Arguments(ListContent(tuple(row))) for row in rows], node)
-
-
 def _starmap(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     func, source = argument(arguments, 0), argument(arguments, 1)
     if func is None or source is None:
@@ -289,10 +278,11 @@ def _starmap(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         elements = elements_of(run, turn.value)
         content = ListContent(open=run.state.reach) if elements is None else ListContent(tuple(elements))
         calls.append(Arguments(content))
-    return _each(run, func, calls, node)
+    return each_in_turn(run, func, calls, node, EMPTY)
 
 
-def _each(run: Run, func: Value, calls: list[Arguments], node: cst.CSTNode) -> Value:
+def each_in_turn(run: Run, func: Value, calls: list[Arguments], node: cst.CSTNode, open_: ReleaseSet) -> Value:
+    """A list of what each of these calls gives; there may be further ones in some releases."""
     results: list[Entry] = []
     for arguments in calls:
         reach = run.state.reach
@@ -303,7 +293,8 @@ def _each(run: Run, func: Value, calls: list[Arguments], node: cst.CSTNode) -> V
         value = awaited(run, run.call(func, arguments, node))
         results.append(Entry(reach, sure, value))
         settle(run, [run.state, skipped])
-    return run.new_list(node, ListContent(tuple(results)))
+    others = value_of(a for entry in results for a in entry.value.alternatives) if open_ else Value()
+    return run.new_list(node, ListContent(tuple(results), open_, others=others))
 
 
 def deferred_method(run: Run, atom: Deferred, name: str, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -331,12 +322,8 @@ def _nothing(run: Run, value: Value) -> Value:
 
 DEFERRED: dict[str, Model] = {
     **{f"{executor}.submit": _submit for executor in EXECUTORS},
-    **{f"{executor}.map": _map for executor in EXECUTORS},
     **{executor: _object(executor) for executor in EXECUTORS},
     **{pool: _object("multiprocessing.pool.Pool") for pool in POOLS},
-    "multiprocessing.pool.Pool.map": _map,
-    "multiprocessing.pool.Pool.imap": _map,
-    "multiprocessing.pool.Pool.imap_unordered": _map,
     "multiprocessing.pool.Pool.starmap": _starmap,
     "multiprocessing.pool.Pool.apply": _apply,
     "multiprocessing.pool.Pool.apply_async": _apply_async,

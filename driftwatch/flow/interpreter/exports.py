@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode, Summary
 from driftwatch.flow.domain.lineage import lineage
+from driftwatch.flow.domain.renaming import held_by, reachable
+from driftwatch.flow.domain.state import Content
 from driftwatch.flow.domain.taint import differs_by_release, tells
-from driftwatch.flow.domain.values import NOTHING, Class, Function, Instance, Value, join, touches_library
+from driftwatch.flow.domain.values import (
+    NOTHING,
+    Atom,
+    Class,
+    Function,
+    Instance,
+    MethodOf,
+    Value,
+    join,
+    key_of,
+    touches_library,
+)
 from driftwatch.flow.interpreter.entries import Entries
 
 
@@ -14,7 +29,7 @@ def telling_names(entries: Entries, module: ModuleCode) -> set[str]:
     found: set[str] = set()
     for name, value in list(module.names.items()):
         written = module.global_writes.get(name)
-        if "." not in name and _tells(entries, join(value, written) if written is not None else value):
+        if "." not in name and _tells(entries, join(value, written) if written is not None else value, module.heap):
             found.add(name)
     found.update(_asked_for(entries, module))
     return found
@@ -45,37 +60,54 @@ def _asked_for(entries: Entries, module: ModuleCode) -> set[str]:
     return texts - module.names.keys()
 
 
-def _tells(entries: Entries, value: Value) -> bool:
+def _tells(entries: Entries, value: Value, heap: Mapping[int, Content]) -> bool:
+    """Whether a value, or anything that it holds in a heap, tells something about the library."""
     if differs_by_release(value):
         return True
-    for _, atom in value.alternatives:
-        if isinstance(atom, Function):
-            summary = entries.summary(atom.code)
-            if summary is not None and _summary_matters(atom.code, summary):
-                return True
-        elif isinstance(atom, (Class, Instance)):
-            if _class_matters(atom.code):
-                return True
-        elif touches_library(atom):
-            return True
-    return False
+    return any(_matters(entries, atom) for each in (value, *_within(value, heap)) for _, atom in each.alternatives)
 
 
-def _summary_matters(function: FunctionCode, summary: Summary) -> bool:
+def _within(value: Value, heap: Mapping[int, Content]) -> Iterator[Value]:
+    """What the containers and instances hold that a value is, or that are held by those."""
+    if any(key_of(atom) is not None or isinstance(atom, (Function, MethodOf)) for _, atom in value.alternatives):
+        for key in reachable([value], heap):
+            yield from held_by(heap[key])
+
+
+def _matters(entries: Entries, atom: Atom) -> bool:
+    if isinstance(atom, Function):
+        if atom.code.closure is not None:
+            return atom.code.calls_library or bool(atom.code.forwarding)
+        summary = entries.summary(atom.code)
+        return summary is not None and _summary_matters(entries, atom.code, summary)
+    if isinstance(atom, (Class, Instance)):
+        return _class_matters(entries, atom.code)
+    return touches_library(atom)
+
+
+def _summary_matters(entries: Entries, function: FunctionCode, summary: Summary) -> bool:
     if summary.forwards:
         return True
     if summary.uses_library and (function.is_private or summary.asks_constants):
         return True
     returned = summary.returns
-    made = (atom.code for _, atom in returned.alternatives if isinstance(atom, (Class, Instance)))
-    return tells(returned) or any(map(_class_matters, made))
+    if tells(returned):
+        return True
+    for value in (returned, *_within(returned, summary.heap)):
+        for _, atom in value.alternatives:
+            nested = isinstance(atom, Function) and atom.code.closure is not None
+            if touches_library(atom) or ((nested or isinstance(atom, (Class, Instance))) and _matters(entries, atom)):
+                return True
+    return False
 
 
-def _class_matters(code: ClassCode) -> bool:
+def _class_matters(entries: Entries, code: ClassCode) -> bool:
     if code.library_bases:
         return True
-    if any(touches_library(a) for v in code.attributes.values() for _, a in v.alternatives):
-        return True
+    for value in (*code.attributes.values(), *code.constants.values()):
+        for each in (value, *_within(value, code.heap)):
+            if any(touches_library(atom) for _, atom in each.alternatives):
+                return True
     for method in code.methods.values():
         summary = method.summary
         if summary is not None and summary.forwards:

@@ -43,7 +43,8 @@ from driftwatch.flow.interpreter.constants import pairwise, text_of, tuple_of
 from driftwatch.flow.interpreter.containers import concatenate, merge_value, repeat, spread_into, subscript_of
 from driftwatch.flow.interpreter.deferred import awaited
 from driftwatch.flow.interpreter.escape import lose
-from driftwatch.flow.interpreter.functions import define_lambda, manages
+from driftwatch.flow.interpreter.functions import define_lambda
+from driftwatch.flow.interpreter.generators import give_out
 from driftwatch.flow.interpreter.names import assign_name, look_up
 from driftwatch.flow.interpreter.run import (
     Run,
@@ -340,21 +341,14 @@ def _await(run: Run, node: cst.Await) -> Value:
 def _yield(run: Run, node: cst.Yield) -> Value:
     value = const(None, run.state.reach)
     if node.value is not None:
-        inner = node.value.item if isinstance(node.value, cst.From) else node.value
-        value = evaluate(run, inner)
+        value = keep(run, node.value.item if isinstance(node.value, cst.From) else node.value)
     if run.frame.at_yield is not None:
         run.frame.at_yield(value.within(run.state.reach))
         return unknown(run.state.reach)
-    if run.frame.function is not None and manages(run.frame.function):
-        run.frame.yields.extend(as_alternatives(value, run.state.reach))
-    else:
-        lose(run, value, node, YIELDED)
+    give_out(run, value, node, all_of_it=isinstance(node.value, cst.From))
     escape(run, value)
     run.may_raise()
     return unknown(run.state.reach)
-
-
-YIELDED = "given to whoever goes through the generator"
 
 
 def _argument(run: Run, node: cst.Arg) -> Value:

@@ -42,6 +42,7 @@ from driftwatch.flow.domain.values import (
 from driftwatch.flow.interpreter.arguments import is_interesting, passes_constants, unknown_call
 from driftwatch.flow.interpreter.deferred import COROUTINE, defer
 from driftwatch.flow.interpreter.escape import has_library
+from driftwatch.flow.interpreter.generators import begin_generator, end_generator
 from driftwatch.flow.interpreter.handed import hand_over, holds_mutable
 from driftwatch.flow.interpreter.parameters import all_parameters, bind_arguments
 from driftwatch.flow.interpreter.receivers import differs
@@ -369,6 +370,9 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         return value, run.state
     start, given_conditions = state.reach, state.conditional
     body = function.tree.body(node)
+    generates = is_generator(function) and frame.at_yield is None
+    if generates and not manages(function):
+        begin_generator(run, frame)
     run.world.entries.activate(function)
     try:
         run.block(body.body)
@@ -394,9 +398,10 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         keep_content(run.world, function.owner, end)
     if frame.at_yield is not None:
         return Value(), end
-    if is_generator(function):
-        given = value_of(frame.yields) if manages(function) else unknown(start)
-        return given, end if end is not None else State(start, {}, state.heap, on_the_way_of=state)
+    if generates and not manages(function):
+        return end_generator(run, frame, start, end)
+    if generates:
+        return value_of(frame.yields), end if end is not None else State(start, {}, state.heap, on_the_way_of=state)
     if frame.caller is not None:
         frame.handed_out = {
             a.code for _, a in value.alternatives if isinstance(a, Function) and a.code in frame.defined

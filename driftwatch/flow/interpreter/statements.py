@@ -20,12 +20,12 @@ from driftwatch.flow.interpreter.assignment import (
     execute_augmented,
     execute_delete,
 )
-from driftwatch.flow.interpreter.attributes import iterated
 from driftwatch.flow.interpreter.classes import define_class
 from driftwatch.flow.interpreter.containers import turns_over
 from driftwatch.flow.interpreter.deferred import drop
 from driftwatch.flow.interpreter.exceptional import execute_raise, execute_try, tell_caller
 from driftwatch.flow.interpreter.functions import define_function
+from driftwatch.flow.interpreter.generators import iterated
 from driftwatch.flow.interpreter.imports import execute_import, execute_import_from
 from driftwatch.flow.interpreter.managers import execute_with
 from driftwatch.flow.interpreter.matching import execute_match

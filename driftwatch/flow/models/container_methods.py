@@ -247,6 +247,8 @@ def _list_method(
     elif name in ("insert", "pop", "remove", "reverse", "sort"):
         return _rearrange(run, owner, content, name, [e.value for e in positional.elements])
     else:
+        for entry in positional.elements:
+            lose(run, entry.value, node, "given to a method of a list that is not followed")
         return unknown(reach)
     return const(None, run.state.reach)
 

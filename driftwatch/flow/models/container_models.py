@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import libcst as cst
@@ -79,34 +78,6 @@ def _keyword(node: cst.CSTNode, name: str) -> cst.CSTNode:
     return node
 
 
-def _zip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    columns = [elements_of(run, e.value) for e in arguments.positional.elements]
-    if not columns or any(c is None for c in columns):
-        return unknown(run.state.reach)
-    return _rows(run, list(zip(*[c for c in columns if c is not None], strict=False)), node)
-
-
-def _enumerate(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    value = argument(arguments, 0)
-    parts = elements_of(run, value) if value is not None else None
-    if parts is None:
-        return unknown(run.state.reach)
-    reach = run.state.reach
-    return _rows(run, [(Entry(reach, reach, const(i, reach)), part) for i, part in enumerate(parts)], node)
-
-
-def _rows(run: Run, rows: Sequence[tuple[Entry, ...]], node: cst.CSTNode) -> Value:
-    elements: list[Entry] = []
-    for i, row in enumerate(rows):
-        where, certain = run.state.reach, run.state.reach
-        for entry in row:
-            where, certain = where & entry.releases, certain & entry.certain
-        number = run.world.identities.number((id(node), run.frame.uid, "row", i), (node, i))
-        run.state.heap[number] = ListContent(tuple(row), is_tuple=True)
-        elements.append(Entry(where, certain, Value(((where, ListRef(number)),))))
-    return run.new_list(node, ListContent(tuple(elements)))
-
-
 # -- lists and copies --------------------------------------------------------------------------------------------------
 
 
@@ -117,7 +88,7 @@ def _list(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         return run.new_list(node, ListContent())
     found: list[Alternative] = []
     for i, (where, atom) in enumerate(as_alternatives(first, run.state.reach)):
-        content = _listed(run, atom, where)
+        content = listed(run, atom, where)
         if content is not None:
             found.extend(run.new_list(node, content, i).within(where).alternatives)
         else:
@@ -138,7 +109,8 @@ def _set(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of([*made.alternatives, *names.alternatives, *((guards, TAINTED),)])
 
 
-def _listed(run: Run, atom: Atom, where: ReleaseSet) -> ListContent | None:
+def listed(run: Run, atom: Atom, where: ReleaseSet) -> ListContent | None:
+    """A new list of what is in a container; None for anything else."""
     content = lists_of(run, atom)
     if content is not None:
         return replace(content, is_tuple=False, is_set=False)
@@ -156,13 +128,13 @@ def _reversed(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     first = argument(arguments, 0)
     found: list[Alternative] = []
     for i, (where, atom) in enumerate(as_alternatives(first, run.state.reach) if first is not None else ()):
-        content = _listed(run, atom, where)
+        content = listed(run, atom, where)
         layouts = layouts_of(content, where) if content is not None else [(where, None)]
         lost = EMPTY
         elements: list[Entry] = []
-        for here, listed in layouts:
-            elements.extend(reversed(listed or ()))
-            lost |= here if listed is None else EMPTY
+        for here, layout in layouts:
+            elements.extend(reversed(layout or ()))
+            lost |= here if layout is None else EMPTY
         found.extend(run.new_list(node, ListContent(tuple(elements), lost), i).within(where).alternatives)
     return value_of(found) if first is not None else unknown(run.state.reach)
 
@@ -218,8 +190,6 @@ CONTAINERS = {
     "builtins.list": _list,
     "builtins.set": _set,
     "builtins.reversed": _reversed,
-    "builtins.zip": _zip,
-    "builtins.enumerate": _enumerate,
     "collections.ChainMap": _chain,
     "collections.OrderedDict": _dict,
     "collections.OrderedDict.fromkeys": _from_keys,

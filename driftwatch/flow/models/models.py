@@ -39,7 +39,6 @@ from driftwatch.flow.domain.values import (
     value_of,
 )
 from driftwatch.flow.interpreter.arguments import argument, at_call, unknown_call
-from driftwatch.flow.interpreter.attributes import iterated
 from driftwatch.flow.interpreter.conditions import truth_of
 from driftwatch.flow.interpreter.constants import as_constant, constants_of, text_of
 from driftwatch.flow.interpreter.containers import elements_of, quantify
@@ -57,6 +56,7 @@ from driftwatch.flow.models.container_models import CONTAINERS
 from driftwatch.flow.models.dynamic import DYNAMIC, start_program, starts_programs
 from driftwatch.flow.models.import_calls import IMPORT_CALLS
 from driftwatch.flow.models.introspection import INTROSPECTION
+from driftwatch.flow.models.iteration_models import GOES_THROUGH, ITERATION, apply_to_each, gone_through
 from driftwatch.flow.models.patches import PATCHES
 from driftwatch.flow.models.test_runners import TEST_RUNNERS
 
@@ -65,6 +65,8 @@ Model = Callable[[Run, Arguments, cst.CSTNode], Value]
 
 def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
     """Call a builtin or an object of another package."""
+    if dotted in GOES_THROUGH:
+        arguments = gone_through(run, arguments, node)
     model = MODELS.get(dotted)
     if model is not None:
         return model(run, arguments, node)
@@ -221,7 +223,7 @@ def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     func = argument(arguments, 0)
     source = argument(arguments, 1)
     if func is None or source is None or len(arguments.positional.elements) != 2:
-        return unknown_call(run, arguments, node)
+        return apply_to_each(run, arguments, node) if arguments.positional.elements else unknown(run.state.reach)
     found: list[Alternative] = []
     for where, atom in as_alternatives(source, run.state.reach):
         items = as_constant(run, atom, where)
@@ -237,11 +239,8 @@ def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
                     run.state.reach -= where
                     continue
         found.append((where, UNKNOWN))
-    if len(found) == 1 and found[0][1] == UNKNOWN:
-        parts = elements_of(run, source)
-        if parts is not None:
-            results = [Entry(p.releases, p.certain, run.call(func, Arguments(ListContent((p,))), node)) for p in parts]
-            return run.new_list(node, ListContent(tuple(results)))
+    if all(atom == UNKNOWN for _, atom in found):
+        return apply_to_each(run, arguments, node)
     return value_of(found)
 
 
@@ -293,10 +292,6 @@ def _cast(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return unknown(run.state.reach) if value is None else value
 
 
-def _iter(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    return iterated(run, _first(run, arguments, node), node)
-
-
 def _logger(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return Value(((run.state.reach, External("logging.Logger")),))
 
@@ -321,6 +316,7 @@ MODELS: dict[str, Model] = {
     **DYNAMIC,
     **TEST_RUNNERS,
     **CONTAINERS,
+    **ITERATION,
     "builtins.bool": _bool,
     "builtins.len": _len,
     "builtins.all": _all,
@@ -350,7 +346,6 @@ MODELS: dict[str, Model] = {
     "contextlib.ExitStack": _stack,
     "contextlib.AsyncExitStack": _stack,
     "typing.cast": _cast,
-    "builtins.iter": _iter,
     "logging.getLogger": _logger,
 }
 

@@ -10,12 +10,14 @@ from tests.flow.programs.control import CONTROL
 from tests.flow.programs.decorators import DECORATORS
 from tests.flow.programs.derived import DERIVED
 from tests.flow.programs.dynamic import DYNAMIC
+from tests.flow.programs.exported import EXPORTED
 from tests.flow.programs.flags import FLAGS
 from tests.flow.programs.guards import GUARDS
 from tests.flow.programs.handed import HANDED
 from tests.flow.programs.helpers import HELPERS
 from tests.flow.programs.imports import IMPORTS
 from tests.flow.programs.instances import INSTANCES
+from tests.flow.programs.iteration import ITERATION
 from tests.flow.programs.kept import KEPT
 from tests.flow.programs.layout import LAYOUT
 from tests.flow.programs.managers import MANAGERS
@@ -41,5 +43,5 @@ PROGRAMS = (
     *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
-    *CALL_GRAPH,
+    *ITERATION, *EXPORTED, *CALL_GRAPH,
 )  # fmt: skip

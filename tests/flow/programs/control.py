@@ -329,7 +329,7 @@ CONTROL = (
 
 
         def _calls(x):
-            yield comm.fuse  #? `lib.comm.fuse` is given to whoever goes through the generator
+            yield comm.fuse
             yield comm.legacy(x)  #! DW201 legacy 0.2.0.post1 to 0.10.0 raises
 
 

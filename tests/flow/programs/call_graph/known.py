@@ -11,9 +11,6 @@ KNOWN: Mapping[str, str] = {
     "assignments_of_a_nonlocal": (
         "a call that rebinds a nonlocal leaves the value it had among the possible ones: a false alarm"
     ),
-    "builtins_map_over_two_sequences": ("said to be unknown at the line"),
-    "builtins_filter": ("said to be unknown where the list is passed to `filter`"),
-    "builtins_next_and_iter": ("said to be unknown at `iter`"),
     "classes_imported_attribute": ("a class held by an attribute of another class is dropped"),
     "decorators_returns_another_function": (
         "a decorator that returns a library function leaves the decorated one in place"
@@ -35,12 +32,6 @@ KNOWN: Mapping[str, str] = {
     "external_wraps": ("said to be unknown at the line"),
     "external_context_manager": ("said where the function gets out of sight: `nullcontext` is not known"),
     "functions_attributes": ("said where it is set: attributes of functions are not kept"),
-    "generators_yield": ("said at the `yield`: what a generator gives is not followed to the loop"),
-    "generators_yield_from": ("said at the `yield`: what a generator gives is not followed to the loop"),
-    "generators_iterable_class": ("`__next__` of a class of the code base is not called by a loop"),
-    "generators_iter_is_a_generator": ("said at the `yield`: what a generator gives is not followed to the loop"),
-    "generators_no_iter_but_getitem": ("`__getitem__` of a class of the code base is not called by a loop"),
-    "generators_parameter": ("said at the `yield`: what a generator gives is not followed to the loop"),
     "generators_send": ("said where the function is sent"),
     "imports_one_module_object": ("an attribute set on a module under another name is not seen under the first"),
     "lambdas_of_a_loop_variable": ("a closure over the variable of a comprehension sees no value"),
