@@ -20,8 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 CACHE_VARIABLE = "DRIFTWATCH_CACHE_DIR"
 
-# How long an example takes says something about the machine alone.
-settings.register_profile("driftwatch", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long an example takes says something about the machine alone, and each may write over the files of the one before.
+settings.register_profile(
+    "driftwatch", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 settings.load_profile("driftwatch")
 
 _own_cache = pytest.StashKey[tempfile.TemporaryDirectory[str]]()

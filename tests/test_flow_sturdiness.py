@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftwatch.flow.project import Analysis, analyse
@@ -325,7 +325,7 @@ def test_real_files_after_accidents(tmp_path: Path) -> None:
     assert {use.location.path for use in analysis.uses} & whole
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(st.lists(st.binary(max_size=120), min_size=1, max_size=3), st.booleans())
 def test_arbitrary_bytes(tmp_path: Path, contents: list[bytes], mention: bool) -> None:
     prefix = MENTION if mention else b""
@@ -341,7 +341,7 @@ ALPHABET = (
 WORDS = st.sampled_from([*ALPHABET.split(), "\n", "\n ", "\n  ", " "])
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(st.lists(st.lists(WORDS, max_size=30).map(" ".join), min_size=1, max_size=3))
 def test_arbitrary_words_of_python(tmp_path: Path, contents: list[str]) -> None:
     analysis = survives(tmp_path, {f"f{i}.py": MENTION + text.encode() for i, text in enumerate(contents)})

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from driftwatch.releases import EMPTY
@@ -133,7 +133,6 @@ class TestStandardBases:
             assert inherited <= known
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_the_lookup_order_is_pythons_own(data: st.DataObject) -> None:
     made: dict[str, type] = {}

@@ -44,9 +44,16 @@ _LOOP = "asyncio.AbstractEventLoop"
 def defer(run: Run, func: Value, arguments: Arguments, node: cst.CSTNode, kind: str) -> Value:
     """A call that is made later."""
     key = run.world.identities.number((id(node), run.frame.uid, "deferred"), node)
+    put_off(run, node)
     run.state.heap[key] = PartialContent(func, arguments.positional, arguments.keywords)
     run.waiting[key] = Waiting(run.frame, run.state.fork(), Deferred(key, node, kind))
     return Value(((run.state.reach, Deferred(key, node, kind)),))
+
+
+def put_off(run: Run, node: cst.CSTNode) -> None:
+    """A call will be made where nothing may be known of the file it is written in."""
+    parts = node.args if isinstance(node, cst.Call) else ()
+    run.world.put_off.update(dict.fromkeys([node, *parts], run.tree_of(node)))
 
 
 def resume(run: Run, atom: Deferred) -> Value:

@@ -40,7 +40,7 @@ from driftwatch.flow.domain.values import (
     value_of,
 )
 from driftwatch.flow.interpreter.arguments import is_interesting, passes_constants, unknown_call
-from driftwatch.flow.interpreter.deferred import COROUTINE, defer
+from driftwatch.flow.interpreter.deferred import COROUTINE, defer, put_off
 from driftwatch.flow.interpreter.escape import has_library
 from driftwatch.flow.interpreter.generators import begin_generator, end_generator
 from driftwatch.flow.interpreter.handed import hand_over, holds_mutable
@@ -207,6 +207,7 @@ def _not_followed(run: Run, callee: Function, arguments: Arguments, node: cst.CS
 def _manager(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
     """What a generator makes that is a context manager: it is executed where it is entered."""
     key = run.world.identities.number((id(node), run.frame.uid, "manager"), node)
+    put_off(run, node)
     func = Value(((run.state.reach, callee),))
     gives = Value()
     if run.entered is not node:
@@ -310,7 +311,7 @@ def enter(
         function.tree,
         function,
         caller=outer_frame,
-        call=(outer_frame.tree, node),
+        call=(run.tree_of(node), node),
         entered=outer,
         records=_records(outer_frame, function),
         muted=outer_frame.muted,

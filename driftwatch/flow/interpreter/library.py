@@ -472,7 +472,8 @@ def passed_through(run: Run, node: cst.CSTNode, what: str) -> None:
         entry = entry.caller
     if entry.records and entry.function is not None:
         reason = f"{what} `{entry.function.qualname}`, which nothing here calls"
-        run.world.entries.passes_through(entry.function, run.frame.tree.path, run.frame.tree.line(node), reason)
+        place = run.location(node)
+        run.world.entries.passes_through(entry.function, place.path, place.line, reason)
 
 
 def _callee(atom: Atom) -> tuple[Ref, bool, bool, bool]:

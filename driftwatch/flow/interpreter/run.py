@@ -40,6 +40,7 @@ from driftwatch.snapshot.model import Ref
 
 if TYPE_CHECKING:
     from driftwatch.flow.interpreter.world import World
+    from driftwatch.flow.syntax.syntax import Tree
 
 MAX_DEPTH = 12
 """How many calls deep the code base's own functions are followed."""
@@ -315,11 +316,15 @@ class Run:
 
     # -- places ----------------------------------------------------------------------------------------------------
 
+    def tree_of(self, node: cst.CSTNode) -> Tree:
+        """The syntax that a node belongs to; a call that was put off may have been written in another file."""
+        return self.world.put_off.get(node, self.frame.tree)
+
     def location(self, node: cst.CSTNode) -> Location:
-        return self.frame.tree.location(node)
+        return self.tree_of(node).location(node)
 
     def step(self, node: cst.CSTNode, note: str) -> Step:
-        return self.frame.tree.step(node, note)
+        return self.tree_of(node).step(node, note)
 
     def record(self, use: Use) -> None:
         """Something of the library is used here."""
@@ -332,12 +337,14 @@ class Run:
 
     def unresolved(self, node: cst.CSTNode, reason: str) -> None:
         if self.frame.records:
-            self.recorder.unresolved(self.frame.tree.path, self.frame.tree.line(node), reason)
+            tree = self.tree_of(node)
+            self.recorder.unresolved(tree.path, tree.line(node), reason)
 
     def lost(self, node: cst.CSTNode, reason: str) -> None:
         """Something of the library gets out of sight here, whoever's it is: the caller's, when a call is followed."""
         if not self.frame.muted:
-            self.recorder.unresolved(self.frame.tree.path, self.frame.tree.line(node), reason)
+            tree = self.tree_of(node)
+            self.recorder.unresolved(tree.path, tree.line(node), reason)
 
     def touch(self) -> None:
         """The library is reached from here, and from wherever this was called."""

@@ -35,6 +35,8 @@ class World:
         self.shared: dict[int, Shared] = {}
         self.homes: dict[int, ModuleCode] = {}
         """The modules in whose variables containers and instances are kept."""
+        self.put_off: dict[cst.CSTNode, Tree] = {}
+        """Calls that are made elsewhere than they are written, with what stands in them."""
         self.objects = Objects()
         self.identities = Identities()
         body = cst.ClassDef(cst.Name("SimpleNamespace"), cst.IndentedBlock([]))

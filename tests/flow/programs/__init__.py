@@ -28,6 +28,7 @@ from tests.flow.programs.outcomes_of_callers import OUTCOMES_OF_CALLERS
 from tests.flow.programs.outcomes_of_handlers import OUTCOMES_OF_HANDLERS
 from tests.flow.programs.outside import OUTSIDE
 from tests.flow.programs.probes import PROBES
+from tests.flow.programs.put_off import PUT_OFF
 from tests.flow.programs.reach import REACH
 from tests.flow.programs.refused import REFUSED
 from tests.flow.programs.results import RESULTS
@@ -39,7 +40,7 @@ from tests.flow.programs.taint import TAINT
 from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
-    *IMPORTS, *HANDED, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *DECORATORS, *CONTROL,
+    *IMPORTS, *HANDED, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *PUT_OFF, *DECORATORS, *CONTROL,
     *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
