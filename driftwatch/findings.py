@@ -282,9 +282,12 @@ def _may_be_meant(catch: Catch) -> bool:
 
     A clause for anything is not: whether that swallows the exception or raises it again, the program breaks.
     """
-    if catch.outcome is not Outcome.UNKNOWN:
-        return False
-    return bool(catch.handles) and all(name.rpartition(".")[2] not in _BROAD for name in catch.handles)
+    return catch.outcome is Outcome.UNKNOWN and not is_broad(catch)
+
+
+def is_broad(catch: Catch) -> bool:
+    """Whether what takes the exception takes every other one as well; with no clause at all, nothing says otherwise."""
+    return not catch.handles or any(name.rpartition(".")[2] in _BROAD for name in catch.handles)
 
 
 def placed(verdict: Verdict, prefix: str) -> Verdict:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from driftwatch.binding.calls import Part, parts, refine
@@ -18,6 +18,14 @@ from driftwatch.snapshot.history import History
 from driftwatch.snapshot.model import Refusal
 
 _UNKNOWN = Unknown.UNKNOWN
+
+
+def _product(one: object, other: object) -> object:
+    """A product of numbers alone: one of text and a number may be of any size."""
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return one * other
+    raise TypeError
+
 
 _OPERATORS: dict[type, Callable[..., object]] = {
     ast.Eq: operator.eq,
@@ -32,10 +40,10 @@ _OPERATORS: dict[type, Callable[..., object]] = {
     ast.NotIn: lambda item, container: item not in container,
     ast.Add: operator.add,
     ast.Sub: operator.sub,
+    ast.Mult: _product,
     ast.Mod: operator.mod,
     ast.FloorDiv: operator.floordiv,
 }
-"""Multiplication is left out: of text and numbers it makes values of any size."""
 
 
 def refused_by(use: CallUse, history: History) -> Iterator[tuple[Refusal, ReleaseSet]]:
@@ -44,7 +52,7 @@ def refused_by(use: CallUse, history: History) -> Iterator[tuple[Refusal, Releas
     if any(signature and signature.refusals for each in history.of(use.callee) for signature in each.symbol.possible):
         for part in parts(use, history):
             for refusal in part.signature.refusals if part.signature is not None and part.bound.fits else ():
-                for here, known in _known(use, part, refusal):
+                for here, known in known_arguments(use, part, names_in(refusal.condition)):
                     if truth_of(refusal.condition, known):
                         found[refusal] = found.get(refusal, EMPTY) | here
     yield from found.items()
@@ -55,9 +63,15 @@ def truth_of(condition: str, known: Mapping[str, Constant]) -> bool | None:
     return _truth(_value(_tree(condition), known))
 
 
-def _known(use: CallUse, part: Part, refusal: Refusal) -> Iterator[tuple[ReleaseSet, Mapping[str, Constant]]]:
-    """The parameters that a condition is about, each with its one value, in parts of the releases."""
-    names = {node.id for node in ast.walk(_tree(refusal.condition)) if isinstance(node, ast.Name)}
+def names_in(condition: str) -> frozenset[str]:
+    """The parameters that a condition is about."""
+    return frozenset(node.id for node in ast.walk(_tree(condition)) if isinstance(node, ast.Name))
+
+
+def known_arguments(
+    use: CallUse, part: Part, names: Collection[str]
+) -> Iterator[tuple[ReleaseSet, Mapping[str, Constant]]]:
+    """What these parameters are in a call, each with its one value, in parts of the releases; defaults included."""
     given = {use.keywords[i].name: use.keywords[i] for i in part.keywords}
     given |= {place: use.positional[i] for i, place in zip(part.positional, part.bound.places, strict=True) if place}
     cuts = [where for name in names if name in given for where, _ in given[name].values]
@@ -66,14 +80,14 @@ def _known(use: CallUse, part: Part, refusal: Refusal) -> Iterator[tuple[Release
         for name in names:
             argument = given.get(name)
             if argument is None:
-                known[name] = _default(part, name)
+                known[name] = default_in(part, name)
             elif argument.certain:
                 values = [value for where, value in argument.values if here <= where]
                 known[name] = values[0] if len(values) == 1 else _UNKNOWN
         yield here, known
 
 
-def _default(part: Part, name: str) -> Constant:
+def default_in(part: Part, name: str) -> Constant:
     """What a parameter is that nothing fills; unknown where something may."""
     shape = part.shape
     if part.signature is None or shape.open_keywords or shape.open_positional or shape.firm < len(shape.positional):

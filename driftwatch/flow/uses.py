@@ -96,8 +96,8 @@ class Argument:
     catch: Catch | None = None
     """As the use's own catch, when `location` is elsewhere."""
     objects: tuple[tuple[ReleaseSet, tuple[str, ...]], ...] = ()
-    """For all it may be, the objects of other packages that it then is or is made of, by import path; nothing at all
-    where it may be none of that."""
+    """For all it may be, the objects of other packages that it then is or is made of, by import path, and the class of
+    an instance of the library's; nothing at all where it may be none of that."""
     conditional: ReleaseSet = EMPTY
     """Those of `releases` in which it is passed only under a condition like that of a `conditional` use."""
     written: Location | None = None

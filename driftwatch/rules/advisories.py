@@ -5,11 +5,13 @@ is a `ConfigError` that names the entry.
 
 An ``[[advisory]]`` is behaviour that drifts under an unchanged signature: a symbol, releases, what to say, evidence,
 and conditions over the call. All of its ``[[advisory.when]]`` must hold; each names a parameter and holds when any of
-what it lists does: ``omitted``, ``passed``, ``none``, ``equals``, ``differs``, ``by-position``, ``unless``, and
-``unless-made-of``. With
-``returns``, how many values the call then gives, it is about calls whose result is taken apart into another number. An
-``[[import-failure]]`` is what importing a module may raise other than ImportError; with ``python``, it does so on every
-machine with such a Python.
+what it lists does: ``omitted``, ``passed``, ``none``, ``equals``, ``may-be``, ``differs``, ``by-position``, ``unless``,
+``made-of`` and ``unless-made-of``. ``where`` is an expression over parameters that must be known to be true, and
+``swallowed`` asks for a call whose failure a broad handler hides. With ``returns``, how many values the call then
+gives, it is about calls whose result is taken apart into another number.
+
+An ``[[import-failure]]`` is what importing a module may raise; with ``python``, it does so on every machine with such a
+Python. What is an ImportError is told of releases, and not of code: the guards that code has take it.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
+from driftwatch.binding.refused import names_in
 from driftwatch.errors import ConfigError, UsageError
 from driftwatch.findings import Severity
 from driftwatch.flow.uses import NOTHING_GIVEN, Constant
@@ -36,6 +39,8 @@ else:
 
 FILE = "advisories.toml"
 _FLAGS = ("omitted", "passed", "none", "by-position")
+_LISTS = ("equals", "may-be", "differs", "unless", "made-of", "unless-made-of")
+_IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +48,13 @@ class Condition:
     """What must be known of a parameter's argument; any one of these is enough.
 
     `omitted`: nothing is passed. `passed`: something is. `by_position`: it is, by position. `equals`: a literal among
-    these. `differs`: a literal that is none of these. `unless` is the other way round: it holds where the argument is
-    not known to be one of these. `unless_made_of` holds where it is known neither to be one of these objects of other
-    packages, by import path, nor to be made of one; "None" among them is None, and what is made with nothing else.
+    these. `may_be`: nothing says that it is none of these; what is left to the release is its default. `differs`: a
+    literal that is none of these. `unless` is the other way round: it holds where the argument is not known to be one
+    of these.
+
+    `made_of`: it is known to be one of these objects, by import path, or to be made of one, or of a call that has one
+    of these texts for a parameter, as ``name='text'``. `unless_made_of` holds where it is known to be none of that;
+    "None" among them is None, and what is made with nothing else.
     """
 
     parameter: str
@@ -53,8 +62,10 @@ class Condition:
     passed: bool = False
     by_position: bool = False
     equals: tuple[Constant, ...] = ()
+    may_be: tuple[Constant, ...] = ()
     differs: tuple[Constant, ...] = ()
     unless: tuple[Constant, ...] = ()
+    made_of: tuple[str, ...] = ()
     unless_made_of: tuple[str, ...] = ()
 
 
@@ -62,11 +73,13 @@ class Condition:
 class Advisory:
     """Behaviour that drifts under an unchanged signature. All conditions must hold; none means every call.
 
-    `returns` is how many values the call then gives, where the advisory is about taking apart another number.
+    `symbols` are what is called, each of them. `returns` is how many values the call then gives, where the advisory is
+    about taking apart another number. `where` is an expression over parameters, as source text, that must be known to
+    be true. `swallowed` asks for a call whose failure a broad handler hides.
     """
 
     id: str
-    symbol: Ref
+    symbols: tuple[Ref, ...]
     releases: ReleaseSet
     message: str
     hint: str
@@ -74,11 +87,13 @@ class Advisory:
     evidence: tuple[str, ...]
     conditions: tuple[Condition, ...] = ()
     returns: int | None = None
+    where: str | None = None
+    swallowed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ImportFailure:
-    """What importing a module may raise other than ImportError, in which releases, and when.
+    """What importing a module may raise, in which releases, and when.
 
     `python` is a specifier: with such a Python it is raised on every machine. None is for what the machine decides.
     """
@@ -90,6 +105,11 @@ class ImportFailure:
     when: str
     evidence: tuple[str, ...] = ()
     python: str | None = None
+
+    @property
+    def is_import_error(self) -> bool:
+        """Whether it is what a guard round an import takes anyway."""
+        return self.exception in _IMPORT_ERRORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +149,8 @@ def knowledge(data: Mapping[str, Any], timeline: Timeline, where: str) -> Knowle
 def _advisory(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Advisory:
     name = _text(entry, "id", where)
     where = f"{where}: {name}"
-    _keys(entry, ("id", "symbol", "releases", "message", "hint", "severity", "evidence", "when", "returns"), where)
+    keys = ("id", "symbol", "releases", "message", "hint", "severity", "evidence")
+    _keys(entry, (*keys, "when", "returns", "where", "swallowed"), where)
     severity = _text(entry, "severity", where)
     if severity not in {each.value for each in Severity}:
         raise ConfigError(f"{where}: severity {severity!r} is none of error, warning, note")
@@ -138,7 +159,7 @@ def _advisory(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Advis
         raise ConfigError(f"{where}: returns must be a number of values, 2 or more")
     return Advisory(
         id=name,
-        symbol=Ref.parse(_text(entry, "symbol", where)),
+        symbols=_symbols(entry, where),
         releases=_releases(entry, timeline, where),
         message=_text(entry, "message", where),
         hint=_text(entry, "hint", where),
@@ -146,23 +167,24 @@ def _advisory(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Advis
         evidence=_evidence(entry, where),
         conditions=tuple(_condition(each, where) for each in _tables(entry, "when", where)),
         returns=returns,
+        where=_expression(entry, where),
+        swallowed=_flag(entry, "swallowed", where),
     )
 
 
 def _condition(entry: Mapping[str, Any], where: str) -> Condition:
-    _keys(entry, ("parameter", "equals", "differs", "unless", "unless-made-of", *_FLAGS), where)
-    for flag in _FLAGS:
-        if flag in entry and entry[flag] is not True:
-            raise ConfigError(f"{where}: {flag} can only be true")
-    none: tuple[Constant, ...] = (None,) if "none" in entry else ()
+    _keys(entry, ("parameter", *_LISTS, *_FLAGS), where)
+    none: tuple[Constant, ...] = (None,) if _flag(entry, "none", where) else ()
     condition = Condition(
         _text(entry, "parameter", where),
-        omitted="omitted" in entry,
-        passed="passed" in entry,
-        by_position="by-position" in entry,
+        omitted=_flag(entry, "omitted", where),
+        passed=_flag(entry, "passed", where),
+        by_position=_flag(entry, "by-position", where),
         equals=none + _constants(entry, "equals", where),
+        may_be=_constants(entry, "may-be", where),
         differs=_constants(entry, "differs", where),
         unless=_constants(entry, "unless", where),
+        made_of=_paths(entry, "made-of", where),
         unless_made_of=_paths(entry, "unless-made-of", where),
     )
     if len(entry) == 1:
@@ -176,8 +198,8 @@ def _import_failure(entry: Mapping[str, Any], timeline: Timeline, where: str) ->
     _keys(entry, ("id", "module", "exception", "releases", "when", "evidence", "python"), where)
     exception = _text(entry, "exception", where)
     kind = getattr(builtins, exception, None)
-    if not isinstance(kind, type) or not issubclass(kind, Exception) or issubclass(kind, ImportError):
-        raise ConfigError(f"{where}: {exception!r} is no exception of Python's other than ImportError")
+    if not isinstance(kind, type) or not issubclass(kind, Exception):
+        raise ConfigError(f"{where}: {exception!r} is no exception of Python's")
     return ImportFailure(
         name,
         _text(entry, "module", where),
@@ -197,6 +219,32 @@ def _python(entry: Mapping[str, Any], where: str) -> str | None:
         return str(SpecifierSet(specifier))
     except ValueError:
         raise ConfigError(f"{where}: python = {specifier!r} is not a version specifier") from None
+
+
+def _symbols(entry: Mapping[str, Any], where: str) -> tuple[Ref, ...]:
+    value = entry.get("symbol")
+    if not isinstance(value, list):
+        return (Ref.parse(_text(entry, "symbol", where)),)
+    if not value or not all(isinstance(item, str) and item for item in value):
+        raise ConfigError(f"{where}: symbol must be a reference, or a list of some")
+    return tuple(map(Ref.parse, value))
+
+
+def _flag(entry: Mapping[str, Any], key: str, where: str) -> bool:
+    if key in entry and entry[key] is not True:
+        raise ConfigError(f"{where}: {key} can only be true")
+    return key in entry
+
+
+def _expression(entry: Mapping[str, Any], where: str) -> str | None:
+    if "where" not in entry:
+        return None
+    text = _text(entry, "where", where)
+    try:
+        names_in(text)
+    except SyntaxError:
+        raise ConfigError(f"{where}: where = {text!r} is no expression") from None
+    return text
 
 
 def _releases(entry: Mapping[str, Any], timeline: Timeline, where: str) -> ReleaseSet:
@@ -224,8 +272,8 @@ def _constants(entry: Mapping[str, Any], key: str, where: str) -> tuple[Constant
 def _paths(entry: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
     value = entry.get(key, [])
     named = isinstance(value, list) and all(isinstance(item, str) for item in value)
-    if not named or not all("." in item or item == NOTHING_GIVEN for item in value):
-        raise ConfigError(f"{where}: {key} must be a list of import paths, or {NOTHING_GIVEN!r}")
+    if not named or not all("." in item or "=" in item or item == NOTHING_GIVEN for item in value):
+        raise ConfigError(f"{where}: {key} must be a list of import paths, name='text', or {NOTHING_GIVEN!r}")
     return tuple(value)
 
 

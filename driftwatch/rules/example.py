@@ -53,6 +53,8 @@ _FUNCTIONS: tuple[tuple[tuple[str, ...], str], ...] = (
     (_ALL, "kiln:open_shelf(wood) -> kiln:Shelf"),
     (_ONE, "kiln:glow(pot, mode=0)"),
     (_TWO, "kiln:glow(pot, mode=0) unless mode not in (0, 1)"),
+    (_ONE, "kiln:dry(pot, how: Literal['air', 'oven']='air')"),
+    (_TWO, "kiln:dry(pot, how: Literal['air', 'oven', 'microwave']='air')"),
     (_ONE, "kiln:weigh(pot) -> 2"),
     (_TWO, "kiln:weigh(pot) -> 3"),
     (("1.2", *_TWO), "kiln.wheel:throw(clay, speed=60)"),
@@ -102,7 +104,7 @@ def knowledge() -> Knowledge:
     )
     cracks = Advisory(
         "cracks",
-        Ref("kiln", "cool"),
+        (Ref("kiln", "cool"),),
         timeline.matching(">=2.0"),
         "pots crack when they cool fast in {releases}",
         "pass slow=True",

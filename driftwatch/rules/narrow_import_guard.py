@@ -26,19 +26,21 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
         return
     if use.catch.outcome is Outcome.RAISES:
         return  # what raises again does not do without the library
-    by_module: dict[str, list[tuple[ImportFailure, ReleaseSet]]] = {}
+    found: list[tuple[ImportFailure, ReleaseSet]] = []
     for failure in context.knowledge.import_failures:
         releases = failure.releases & use.releases
-        if releases and _imports(use, failure) and failure.exception not in use.survives:
-            by_module.setdefault(failure.module, []).append((failure, releases))
-    for module, found in by_module.items():
+        taken = failure.is_import_error or failure.exception in use.survives
+        if releases and not taken and _imports(use, failure):
+            found.append((failure, releases))
+    if found:
+        module = max((failure.module for failure, _ in found), key=len)
         # One guard is one finding, however many imports it stands round: the first that fails ends them all.
         if context.first_time((_HEADING.code, use.location.path, use.catch, module)):
             yield _verdict(use, module, found, context)
 
 
 def _verdict(use: ImportUse, module: str, found: list[tuple[ImportFailure, ReleaseSet]], context: Context) -> Verdict:
-    """`module` is the one that fails; what is imported may lie below it, and runs it first."""
+    """`module` is one that fails; what is imported may lie below it, and runs it first, and so do packages round it."""
     told = [(failure, releases) for failure, releases in found if not releases.isdisjoint(context.checked)] or found
     describe = context.history.timeline.describe
     known = "; ".join(f"{failure.exception} {failure.when} ({describe(releases)})" for failure, releases in told)

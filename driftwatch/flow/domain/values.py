@@ -100,7 +100,8 @@ class LibObject(Atom):
 class LibInstance(Atom):
     """An instance of a library class; `exact` when it is of this class and not of one that descends from it.
 
-    `made_of` are the import paths of the foreign objects that its constructor was given, or that it was given nothing.
+    `made_of` are the import paths of the foreign objects that its constructor was given, or that it was given nothing;
+    of what a function gives, the texts that this was called with, as ``name='text'``.
     `ghost`: it is not there, since what would have given it fails; what would come next if it did not is told as well.
     """
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 import libcst as cst
@@ -36,7 +37,7 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
-from driftwatch.flow.interpreter.passed import argument_of, made_of
+from driftwatch.flow.interpreter.passed import argument_of, made_of, texts_given
 from driftwatch.flow.interpreter.replaced import replacement
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.uses import (
@@ -49,7 +50,7 @@ from driftwatch.flow.uses import (
     RefusedUse,
     Use,
 )
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.snapshot.adapted import UNAVAILABLE, is_availability
 from driftwatch.snapshot.history import Epoch, Lookup
 from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
@@ -537,7 +538,9 @@ def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet, use: CallUse) -
         left -= here
         signature = symbol.signature
         if signature is not None and signature.returns_ref is not None:
-            found.append((here, LibInstance(signature.returns_ref)))
+            made = LibInstance(signature.returns_ref)
+            found += [(there & here, replace(made, made_of=texts)) for there, texts in texts_given(use, run.history)]
+            found.append((here - union([there for there, _ in found]), made))
         elif signature is not None and signature.gives and not _may_be_overridden(run, callee):
             found.append((here, LibTuple(ref, signature.gives, use.method, use.exact)))
         else:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
+from driftwatch.binding.calls import parts
+from driftwatch.binding.refused import known_arguments
 from driftwatch.flow.domain.state import Entry
 from driftwatch.flow.domain.values import Alternative, Atom, Const, External, LibInstance
 from driftwatch.flow.interpreter.arguments import written_in
@@ -11,6 +15,7 @@ from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.flow.uses import NOTHING_GIVEN, Argument, CallUse, Catch, Constant
 from driftwatch.flow.uses import Unknown as UnknownArgument
 from driftwatch.releases import ReleaseSet
+from driftwatch.snapshot.history import History
 
 
 def argument_of(run: Run, entry: Entry, name: str | None, catch: Catch, node: cst.CSTNode) -> Argument:
@@ -46,13 +51,22 @@ def made_of(use: CallUse) -> tuple[str, ...]:
     return (NOTHING_GIVEN,) if nothing else tuple(sorted(found))
 
 
+def texts_given(use: CallUse, history: History) -> Iterator[tuple[ReleaseSet, tuple[str, ...]]]:
+    """What a call certainly has for those of its parameters whose default is a text or a flag, as ``name='text'``."""
+    for part in parts(use, history):
+        named = part.signature.parameters if part.signature is not None else ()
+        names = [p.name for p in named if p.default in ("True", "False") or (p.default or "").startswith(("'", '"'))]
+        for where, known in known_arguments(use, part, names):
+            yield where, tuple(f"{name}={known[name]!r}" for name in names if isinstance(known.get(name), str | bool))
+
+
 def _foreign(atom: Atom) -> tuple[str, ...]:
-    """The objects of other packages that something is, or was made of."""
+    """The objects of other packages that something is, or was made of; an instance of the library's by its class."""
     if isinstance(atom, External):
         return (atom.dotted,)
     if isinstance(atom, Const) and atom.value is None:
         return (NOTHING_GIVEN,)
-    return atom.made_of if isinstance(atom, LibInstance) else ()
+    return (atom.cls.dotted, *atom.made_of) if isinstance(atom, LibInstance) else ()
 
 
 def constant_of(atom: Atom) -> Constant:

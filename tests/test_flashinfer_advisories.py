@@ -1,0 +1,206 @@
+"""FlashInfer's advisories: each is told of one call, in just its releases, and not of another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from driftwatch.rules.advisories import load
+from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.snapshot.store import load as load_history
+from driftwatch.targets.target import shipped_targets
+
+(TARGET,) = (t for t in shipped_targets() if t.module == "flashinfer.comm")
+FLASHINFER = load_history(TARGET.snapshots)
+
+CODE = """\
+import torch.distributed as dist
+
+import flashinfer.comm as comm
+import flashinfer.comm.mnnvl as mnnvl
+from flashinfer.comm import AllReduceFusionPattern
+
+
+def make(x, n, group, mine, chosen, **rest):
+    {}
+"""
+CREATE = "comm.create_allreduce_fusion_workspace"
+BOTH = f"{CREATE}(backend='trtllm', comm_backend=mine)"
+SINCE = "0.6.0 to 0.7.4"
+
+
+def fused(backend: str, arguments: str, more: str = "") -> str:
+    """A fused allreduce over a workspace of some backend."""
+    return f"w = {CREATE}(backend={backend}{more}); comm.allreduce_fusion(x, w, {arguments})"
+
+
+def pair(arguments: str) -> str:
+    return f"comm.trtllm_allreduce_fusion({arguments}, **rest)"
+
+
+def swallowed(call: str) -> str:
+    return f"\n    try:\n        return {call}\n    except Exception:\n        return None"
+
+
+CASES: dict[str, tuple[str, str, str]] = {
+    "mnnvl-workspace-over-mpi": (f"{CREATE}(world_size=n)", SINCE, f"{CREATE}(comm_backend=mine)"),
+    "mnnvl-workspace-meets-on-world": (
+        f"{CREATE}(backend='mnnvl', comm_backend=mine)",
+        "0.6.10 to 0.6.14",
+        f"{CREATE}(backend='mnnvl', comm_backend=mnnvl.TorchDistBackend(group))",
+    ),
+    "root-rank-is-global": (
+        f"{CREATE}(backend='trtllm', comm_backend=mnnvl.TorchDistBackend(group=group))",
+        "0.6.0 to 0.6.9",
+        f"{CREATE}(backend='trtllm', comm_backend=mnnvl.TorchDistBackend(group=dist.group.WORLD))",
+    ),
+    "workspace-on-device-of-rank": (BOTH, "0.6.0 to 0.6.6", f"{CREATE}(backend='trtllm')"),
+    "trtllm-across-nodes": (
+        f"{CREATE}(backend='trtllm', world_size=16, gpus_per_node=8)",
+        SINCE,
+        f"{CREATE}(backend='trtllm', world_size=8, gpus_per_node=8)",
+    ),
+    "trtllm-wants-multicast": (BOTH, "0.6.0 to 0.6.9", f"{CREATE}(backend='auto')"),
+    "fabric-probe-fails": (BOTH, "0.6.0 to 0.6.6", "comm.allreduce_fusion(x, mine, 0)"),
+    "socket-named-by-seed": (BOTH, "0.6.0 to 0.6.9", "comm.allreduce_fusion(x, mine, 0)"),
+    "mnnvl-without-vote": (f"{CREATE}(backend='mnnvl')", "0.6.16 to 0.7.4", f"{CREATE}(backend='auto')"),
+    "confidential-computing": (f"{CREATE}(backend='mnnvl')", "0.6.16 to 0.7.4", f"{CREATE}(backend='auto')"),
+    "libcudart-at-first-use": (swallowed(BOTH), "0.6.14 to 0.7.4", BOTH),
+    "mnnvl-memory-over-pidfd": (
+        "mnnvl.MnnvlMemory(mine, n)",
+        "0.6.0 to 0.6.15.post1",
+        "mnnvl.MnnvlMemory.initialize()",
+    ),
+    "plain-dcp-workspace": (
+        "comm.decode_cp_a2a_allocate_workspace(n, n)",
+        "0.6.10",
+        "comm.decode_cp_a2a_allocate_workspace(n, n, mapping=mine)",
+    ),
+    "mnnvl-hangs-on-subnormals": (f"{CREATE}(comm_backend=mine)", "0.6.0 to 0.6.11.post3", BOTH),
+    "mnnvl-function-hangs-on-subnormals": (
+        "import flashinfer.comm.trtllm_mnnvl_ar as ar; ar.trtllm_mnnvl_all_reduce(*rest)",
+        "0.2.8 to 0.6.11.post3",
+        "import flashinfer.comm.trtllm_mnnvl_ar as ar; ar.mpi_barrier()",
+    ),
+    "mnnvl-misaligned-stages": (f"{CREATE}(backend=chosen)", "0.6.0 to 0.6.17", BOTH),
+    "fp4-one-shot-launch": (
+        fused("chosen", "AllReduceFusionPattern.kARResidualRMSNormFP4Quant"),
+        "0.6.0 to 0.6.3",
+        fused("chosen", "AllReduceFusionPattern.kARResidualRMSNormFP8Quant"),
+    ),
+    "fp4-one-shot-launch-of-the-pair": (
+        pair("pattern_code=AllReduceFusionPattern.kARResidualRMSNormOutFP4Quant"),
+        "0.6.0 to 0.6.3",
+        pair("pattern_code=AllReduceFusionPattern.kARResidualRMSNorm"),
+    ),
+    "two-shot-registers": (pair("use_oneshot=False"), "0.2.7.post1 to 0.2.13", pair("use_oneshot=True")),
+    "graph-buffers-without-base": (
+        "comm.vllm_get_graph_buffer_ipc_meta(n)",
+        "0.2.7.post1 to 0.4.1",
+        "comm.vllm_meta_size()",
+    ),
+    "import-in-destructor": (BOTH, "0.6.0 to 0.6.4", "comm.allreduce_fusion(x, mine, 0)"),
+    "one-shot-ignored-by-mnnvl": (
+        fused("chosen", "1, use_oneshot=False"),
+        "0.6.0 to 0.6.12",
+        fused("'trtllm'", "1, use_oneshot=False"),
+    ),
+    "one-shot-beyond-mnnvl-workspace": (
+        fused("'mnnvl'", "1, use_oneshot=True"),
+        "0.6.13 to 0.7.4",
+        fused("'mnnvl'", "1, use_oneshot=True", ", force_oneshot_support=True"),
+    ),
+    "mnnvl-without-quantisation": (fused("'mnnvl'", "2"), "0.6.0 to 0.6.12", fused("'trtllm'", "2")),
+    "mnnvl-without-layout": (
+        fused("'auto'", "1, layout_code=1"),
+        "0.6.0 to 0.6.12",
+        fused("'auto'", "1, layout_code=None"),
+    ),
+    "mnnvl-without-experts-and-blocks": (fused("'mnnvl'", "6"), "0.6.13 to 0.7.4", fused("'mnnvl'", "3")),
+    "fp32-sum-ignored-by-mnnvl": (
+        fused("'mnnvl'", "1, fp32_acc=True"),
+        SINCE,
+        fused("'trtllm'", "1, fp32_acc=True"),
+    ),
+    "fp32-sum-refused-by-cutedsl": (
+        fused("'mnnvl-cutedsl'", "1, fp32_acc=True"),
+        "0.7.2.post1 to 0.7.4",
+        fused("'mnnvl-cutedsl'", "1, fp32_acc=False"),
+    ),
+    "early-completion-ignored-by-mnnvl": (
+        fused("'mnnvl'", "1, trigger_completion_at_end=False"),
+        "0.6.8 to 0.7.4",
+        fused("'trtllm'", "1, trigger_completion_at_end=False"),
+    ),
+    "mnnvl-buffer-beyond-uint32": (
+        f"{CREATE}(max_token_num=262144, hidden_dim=7168)",
+        SINCE,
+        f"{CREATE}(max_token_num=8192, hidden_dim=7168)",
+    ),
+    "workspace-beyond-comm-size": (
+        "comm.trtllm_create_ipc_workspace_for_all_reduce_fusion(n, 8, 65536, 8192)",
+        "0.2.7.post1",
+        "comm.trtllm_create_ipc_workspace_for_all_reduce_fusion(n, 8, n, 8192)",
+    ),
+    "mnnvl-world-size": (
+        f"{CREATE}(backend='mnnvl', world_size=6)",
+        SINCE,
+        f"{CREATE}(backend='mnnvl', world_size=32)",
+    ),
+    "trtllm-world-size": (
+        f"{CREATE}(backend='trtllm', world_size=32)",
+        SINCE,
+        f"{CREATE}(backend='trtllm', world_size=n)",
+    ),
+    "one-sided-top-k-8": (
+        "comm.MoeAlltoAll(mine, n, 10, n)",
+        "0.6.0 to 0.6.7.post3",
+        "comm.MoeAlltoAll(mine, n, 8, n)",
+    ),
+    "one-sided-top-k-22": (
+        "comm.MoeAlltoAll(mine, n, top_k=24, num_experts=n)",
+        "0.6.8 to 0.7.2.post1",
+        "comm.MoeAlltoAll(mine, n, top_k=22, num_experts=n)",
+    ),
+}
+ELSEWHERE = {
+    "workspace-meets-on-world",
+    "workspace-has-no-sub-group",
+    "backend-chosen-unasked",
+    "oneshot-by-token-count",
+    "workspace-without-asked-metadata",
+    "workspace-with-metadata",
+    "workspace-with-metadata-alone",
+    "workspace-in-symmetric-memory",
+}
+"""Those that test_rules_advisories tries."""
+
+
+def told(tmp_path: Path, code: str) -> dict[str, str]:
+    (tmp_path / "app.py").write_text(CODE.format(code))
+    request = ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("all",), select=("DW401",))
+    return {f.name: FLASHINFER.timeline.describe(f.releases) for f in scan(request).findings}
+
+
+def test_every_advisory_is_tried() -> None:
+    known = {each.id for each in load(TARGET.data, FLASHINFER.timeline).advisories}
+    assert CASES.keys() | ELSEWHERE == known
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_advisory_is_told_of_what_it_is_about_and_of_nothing_else(tmp_path: Path, name: str) -> None:
+    fires, releases, silent = CASES[name]
+    assert told(tmp_path, fires).get(name) == releases
+    assert name not in told(tmp_path, silent)
+
+
+def test_a_backend_that_a_release_does_not_declare_is_an_error(tmp_path: Path) -> None:
+    """And nothing is told of what the call would then do."""
+    (tmp_path / "app.py").write_text(CODE.format(f"{CREATE}(backend='mnnvl-cutedsl', world_size=6)"))
+    result = scan(ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("all",)))
+    found = [(f.code, f.severity.value, FLASHINFER.timeline.describe(f.releases)) for f in result.findings]
+    assert ("DW107", "error", "0.6.0 to 0.7.2") in found
+    assert FLASHINFER.timeline.describe(result.targets[0].compatible) == "0.7.2.post1 to 0.7.4"
+    told_of = [f.releases for f in result.findings if f.code == "DW401"]
+    assert all(releases <= result.targets[0].compatible for releases in told_of)
