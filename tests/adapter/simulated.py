@@ -86,6 +86,9 @@ FAILURES: dict[str, type[BaseException]] = {
 """What making a workspace raises, by the name of the trouble."""
 
 
+ONE_SHOT_THRESHOLD = 1 << 12
+
+
 class Workspace:
     """What creation returns; `alive` counts those not yet destroyed."""
 
@@ -94,6 +97,9 @@ class Workspace:
     def __init__(self, group: Any, size: int, limit: int, hidden: int, dtype: Any, backend: str = "trtllm") -> None:
         self.group, self.size, self.limit, self.hidden, self.dtype = group, size, limit, hidden, dtype
         self.mc_ptr, self.backend = 1, backend
+        self.attached = True
+        item = 4 if str(dtype) == "torch.float32" else 2
+        self.buffer_size_bytes = max(2 * (limit + size) * hidden * item, ONE_SHOT_THRESHOLD)
         Workspace.alive += 1
         self.destroyed = False
 
@@ -101,6 +107,18 @@ class Workspace:
         if not self.destroyed:
             self.destroyed = True
             Workspace.alive -= 1
+
+
+class Detachable(Workspace):
+    """One whose memory can be given back, from 0.6.15 on."""
+
+    def checkpoint_prepare(self) -> None:
+        self.attached = False
+
+    def checkpoint_restore(self, comm_backend: Any) -> None:
+        everyone = comm_backend.allgather(comm_backend.Get_rank())
+        assert everyone == list(range(self.size)), everyone
+        self.attached = True
 
 
 class Build:
@@ -145,6 +163,7 @@ class Build:
         for name, function in self.functions.items():
             setattr(comm, name, function)
         mnnvl_ar.get_trtllm_mnnvl_comm_module = self._compile  # type: ignore[attr-defined]
+        mnnvl_ar.MNNVL_ONE_SHOT_THRESHOLD = ONE_SHOT_THRESHOLD  # type: ignore[attr-defined]
         sys.modules.update(zip(names, (top, comm, mnnvl, mnnvl_ar), strict=True))
 
     # -- what it does --------------------------------------------------------------------------------------------
@@ -174,7 +193,8 @@ class Build:
             if self.fail_creation == "late":
                 raise RuntimeError("the driver gave up")
             backend.barrier()
-        return Workspace(group, a["world_size"], a["max_token_num"], a["hidden_dim"], a["dtype"], a["backend"])
+        kind = Detachable if self.falls_to_group else Workspace
+        return kind(group, a["world_size"], a["max_token_num"], a["hidden_dim"], a["dtype"], a["backend"])
 
     def _create_pair(self, a: dict[str, Any]) -> tuple[Any, Any]:
         import torch
@@ -193,9 +213,16 @@ class Build:
     def _unified(self, a: dict[str, Any]) -> Any:
         x, workspace = a["input"], a["workspace"]
         assert not workspace.destroyed
+        assert workspace.attached
         self.calls.append(dict(a))
         assert x.is_contiguous()
-        assert x.numel() <= workspace.limit * workspace.hidden
+        item = x.element_size()
+        assert (item == 4) == (str(workspace.dtype) == "torch.float32")
+        if workspace.backend == "mnnvl":
+            rounded = -(-x.shape[0] // workspace.size) * workspace.size
+            assert 2 * rounded * x.shape[1] * item <= workspace.buffer_size_bytes
+        else:
+            assert x.numel() <= workspace.limit * workspace.hidden
         if a["use_oneshot"] is False:
             assert x.shape[0] > workspace.size, "sequence length should be larger than tp_size"
         summed = _sum(x, workspace.group)
@@ -240,6 +267,8 @@ class Build:
         self.calls.append(dict(a))
         assert not workspace.destroyed
         assert x.shape == (a["token_num"], a["hidden_dim"])
+        assert x.shape[0] <= workspace.limit
+        assert x.shape[1] == workspace.hidden
         if self.release in ("0.2.7.post1", "0.2.8"):
             assert isinstance(a["use_oneshot"], bool)
         if a["use_oneshot"] is False:

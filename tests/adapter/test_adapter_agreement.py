@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import asdict
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from driftwatch.targets.flashinfer_comm.conditions import CONDITIONS
 from driftwatch.targets.flashinfer_comm.gates import offers, workspace_bytes
 from driftwatch.targets.flashinfer_comm.machine import Machine, unreachable
 from driftwatch.targets.flashinfer_comm.vote import _packed, _unpacked
+from driftwatch.targets.flashinfer_comm.workspaces import UnifiedWorkspace
 from driftwatch.targets.target import Target
 from tests.adapter.simulated import Build, uninstall
 
@@ -122,7 +124,8 @@ def test_a_launch_reads_the_terms_alone(make: Callable[..., Adapter]) -> None:
     for backend in decision.backends:
         kernels = UnifiedKernels.__new__(UnifiedKernels)
         kernels.terms = Terms(**ballots[0]["backends"][backend]["terms"])
-        kernels._size, kernels._fixed, kernels.workspace = 2, {}, Forbidden()
+        kernels._size, kernels._fixed = 2, {}
+        kernels.share = SimpleNamespace(workspace=SimpleNamespace(object=Forbidden()))  # type: ignore[assignment]
         kernels._run = lambda **arguments: calls.append(arguments)
 
         class Rows:
@@ -283,8 +286,8 @@ def test_a_workspace_without_a_multicast_pointer(make: Callable[..., Adapter], m
     _, ballots = two([adapter, adapter], [at(0), at(1)], Request(64, "bfloat16", 8, "mnnvl", True, True))
     terms = Terms(**ballots[0]["backends"]["mnnvl"]["terms"])
     state = random.getstate()
-    made = UnifiedKernels(adapter, terms, ASKED, None, Meeting(), 2)  # type: ignore[arg-type]
-    assert made.workspace.mc_ptr
+    made = UnifiedWorkspace(adapter, terms, ASKED, None, Meeting(), 2)  # type: ignore[arg-type]
+    assert made.object.mc_ptr
     assert random.getstate() == state, "the caller's random numbers are the caller's"
     made.destroy()
     drawn = []
@@ -301,7 +304,7 @@ def test_a_workspace_without_a_multicast_pointer(make: Callable[..., Adapter], m
     for _ in range(2):  # two groups that are seeded alike
         random.seed(5)
         with pytest.raises(RuntimeError, match="no multicast pointer"):
-            UnifiedKernels(adapter, terms, ASKED, None, Meeting(), 2)  # type: ignore[arg-type]
+            UnifiedWorkspace(adapter, terms, ASKED, None, Meeting(), 2)  # type: ignore[arg-type]
     assert drawn[0] != drawn[1], "both would name their sockets alike"
     assert simulated.Workspace.alive == 0
 

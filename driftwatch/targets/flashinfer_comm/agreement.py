@@ -37,6 +37,7 @@ class Request:
     max_bytes: int | None = None
     required_tokens: int | None = None
     fallback: str = ""
+    share: bool = True
 
     @property
     def item_size(self) -> int:
@@ -222,6 +223,17 @@ def _gpus_per_node(ballots: Sequence[Mapping[str, Any]]) -> int:
     """How many of the ranks share a node: the most on any."""
     nodes = [ballot["node"] for ballot in ballots]
     return max(nodes.count(node) for node in nodes)
+
+
+REUSE, GROW, NEW = "reuse", "grow", "new"
+
+
+def sharing(backend: str, ballots: Sequence[Mapping[str, Any]]) -> str:
+    """What becomes of the workspace that every rank has for a backend, if they all have the same."""
+    held = [ballot["held"].get(backend) for ballot in ballots]
+    if held[0] is None or any(other != held[0] for other in held):
+        return NEW
+    return REUSE if held[0]["fits"] else GROW
 
 
 def listed(values: Sequence[Any]) -> str:

@@ -50,6 +50,7 @@ def asked(given: Mapping[str, Any], fallbacks: Sequence[Any]) -> tuple[str, Requ
         fp32_acc=bool(given["fp32_acc"]),
         max_bytes=None if max_bytes is None else _count(max_bytes),
         required_tokens=None if required_tokens is None else _count(required_tokens),
+        share=bool(given["share"]),
         fallback=", ".join(_name_of(fallback) for fallback in fallbacks if fallback is not None),
     )
     return str(mode), request, seconds or 120.0, fault

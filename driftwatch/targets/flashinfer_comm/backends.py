@@ -1,23 +1,17 @@
-"""FlashInfer's fused kernels behind one face: the unified API, and the pair of functions before it.
+"""FlashInfer's fused kernels behind one face: the unified API, and the function before it.
 
-Enters: agreed terms and the group they were agreed in. Leaves: a workspace whose kernels can be launched, and which can
-be destroyed. Making one is collective: every rank of the group does it, at the same time, after all have agreed to.
-What a build does not take is never passed: that is in the terms.
+Enters: agreed terms and a workspace of the group they were agreed in. Leaves: kernels
+that can be launched. What a build does not take is never passed: that is in the terms.
 """
 
 from __future__ import annotations
 
-import contextlib
-import datetime
-import importlib
-import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from driftwatch.adapter.runtime import Adapter
 from driftwatch.targets.flashinfer_comm.agreement import (
-    MNNVL,
     NORM_PATTERN,
     PAIR,
     PAIR_RUN,
@@ -27,63 +21,29 @@ from driftwatch.targets.flashinfer_comm.agreement import (
     Terms,
     oneshot,
 )
-from driftwatch.targets.flashinfer_comm.gates import CREATE, PAIR_CREATE, PAIR_DESTROY
 from driftwatch.targets.flashinfer_comm.machine import Machine
-from driftwatch.targets.flashinfer_comm.vote import Meeting
+from driftwatch.targets.flashinfer_comm.sharing import Share
+from driftwatch.targets.flashinfer_comm.workspaces import PairWorkspace
 
 if TYPE_CHECKING:
     import torch
 
 
-def make_backend(
-    adapter: Adapter, terms: Terms, request: Request, group: Any, meeting: Meeting, gpus_per_node: int | None
-) -> UnifiedKernels | PairKernels:
-    """Create the workspace of a group whose ranks are in a meeting."""
-    if terms.kind == PAIR:
-        return PairKernels(adapter, terms, request, meeting)
-    return UnifiedKernels(adapter, terms, request, group, meeting, gpus_per_node)
+def make_kernels(adapter: Adapter, terms: Terms, request: Request, share: Share) -> UnifiedKernels | PairKernels:
+    """The kernels of agreed terms, on a workspace that the group has."""
+    return (PairKernels if terms.kind == PAIR else UnifiedKernels)(adapter, terms, request, share)
 
 
 class UnifiedKernels:
-    """`create_allreduce_fusion_workspace` and `allreduce_fusion`."""
+    """`allreduce_fusion` on a shared workspace."""
 
-    def __init__(
-        self,
-        adapter: Adapter,
-        terms: Terms,
-        request: Request,
-        group: Any,
-        meeting: Meeting,
-        gpus_per_node: int | None,
-    ) -> None:
-        import torch
-
-        create, run = adapter.bindings[CREATE], adapter.bindings[RUN]
-        assert create.target is not None and run.target is not None
-        self.terms = terms
-        self._size = len(meeting.ranks)
-        self._run = run.target
+    def __init__(self, adapter: Adapter, terms: Terms, request: Request, share: Share) -> None:
+        run = adapter.bindings[RUN].target
+        assert run is not None
+        self.terms, self.share = terms, share
+        self._size = share.workspace.size
+        self._run = run
         self._fixed = {"launch_with_pdl": request.launch_with_pdl, "fp32_acc": request.fp32_acc}
-        _load_kernels(adapter, terms.backend)
-        arguments: dict[str, Any] = {
-            "backend": terms.backend,
-            "world_size": self._size,
-            "rank": meeting.rank,
-            "max_token_num": request.max_token_num,
-            "hidden_dim": request.hidden_dim,
-            "dtype": getattr(torch, request.dtype),
-            "comm_backend": _comm_backend(adapter, group, meeting),
-        }
-        if "group" in terms.takes[CREATE]:
-            arguments["group"] = group
-        if "gpus_per_node" in terms.takes[CREATE]:
-            arguments["gpus_per_node"] = gpus_per_node
-        with _own_randomness():
-            self.workspace = create.target(**arguments)
-        if terms.backend == MNNVL and not getattr(self.workspace, "mc_ptr", None):
-            # Before 0.6.16 a release looks at this nowhere, and its kernels write to address 0.
-            self.destroy()
-            raise RuntimeError("the workspace has no multicast pointer")
 
     def launch(
         self,
@@ -98,45 +58,23 @@ class UnifiedKernels:
             arguments["trigger_completion_at_end"] = trigger_completion_at_end
         self._run(
             input=x,
-            workspace=self.workspace,
+            workspace=self.share.workspace.object,
             pattern=self.terms.patterns[pattern],
             use_oneshot=oneshot(self.terms, self._size, x.shape[0], use_oneshot),
             **self._fixed,
             **arguments,
         )
 
-    def destroy(self) -> None:
-        self.workspace.destroy()
-
 
 class PairKernels:
-    """`trtllm_create_ipc_workspace_for_all_reduce_fusion` and `trtllm_allreduce_fusion`, before 0.6.0."""
+    """`trtllm_allreduce_fusion` on a shared workspace, before 0.6.0."""
 
-    def __init__(self, adapter: Adapter, terms: Terms, request: Request, meeting: Meeting) -> None:
-        create, destroy = adapter.bindings[PAIR_CREATE].target, adapter.bindings[PAIR_DESTROY].target
-        run = adapter.bindings[PAIR_RUN].target
-        assert create is not None and run is not None and destroy is not None
-        self.terms = terms
+    def __init__(self, adapter: Adapter, terms: Terms, request: Request, share: Share) -> None:
+        run, workspace = adapter.bindings[PAIR_RUN].target, share.workspace
+        assert run is not None and isinstance(workspace, PairWorkspace)
+        self.terms, self.share = terms, share
         self._run: Callable[..., Any] = run
-        self._destroy: Callable[..., Any] = destroy
-        self._request, self._rank, self._size = request, meeting.rank, len(meeting.ranks)
-        # Its functions wait in collectives of a group: one on the CPU, of these ranks alone, whose waits are bounded.
-        if meeting.ranks in _abandoned:
-            raise RuntimeError("the CPU group of these ranks was given up after a failure, and cannot be made again")
-        self._group = _cpu_group(meeting)
-        # No metadata is asked for: it would change what is returned, and the sizes are checked before every call.
-        try:
-            self._handles, self._pointers = create(
-                tp_rank=self._rank,
-                tp_size=self._size,
-                max_token_num=request.max_token_num,
-                hidden_dim=request.hidden_dim,
-                use_fp32_lamport=request.dtype == "float32",
-                group=self._group,
-            )
-        except BaseException:  # whatever it is, the others wait in that group
-            _abandon_group(meeting)
-            raise
+        self._request, self._rank, self._size = request, workspace.rank, workspace.size
 
     def launch(
         self,
@@ -157,7 +95,7 @@ class PairKernels:
             world_rank=self._rank,
             token_num=tokens,
             hidden_dim=self._request.hidden_dim,
-            workspace_ptrs=self._pointers,
+            workspace_ptrs=self.share.workspace.object,
             launch_with_pdl=self._request.launch_with_pdl,
             trigger_completion_at_end=trigger_completion_at_end,
             fp32_acc=self._request.fp32_acc,
@@ -165,9 +103,6 @@ class PairKernels:
             use_oneshot=oneshot(self.terms, self._size, tokens, use_oneshot),
             **every,
         )
-
-    def destroy(self) -> None:
-        self._destroy(self._handles, group=self._group)
 
 
 _PAIR_ARGUMENTS = (
@@ -228,78 +163,3 @@ def warm_up(
         raise RuntimeError(f"{size} ones were not summed to {size}")
     if not bool(((normed - 1).abs() < 0.01).all()):
         raise RuntimeError("equal numbers were not normed to one")
-
-
-def _load_kernels(adapter: Adapter, backend: str) -> None:
-    """Compile what the first launch would compile: a rank where that fails must say so before others are in a kernel.
-
-    trtllm's are loaded by the making of its workspace.
-    """
-    if backend == MNNVL:
-        module: Any = importlib.import_module(f"{adapter.installed.module_name}.trtllm_mnnvl_ar")
-        load = getattr(module, "get_trtllm_mnnvl_comm_module", None)
-        if load is not None:
-            load()
-
-
-@contextlib.contextmanager
-def _own_randomness() -> Iterator[None]:
-    """Up to 0.6.10.post1 the workspace names its sockets by Python's global random numbers.
-
-    Two groups that are seeded alike would take the same name, and the caller's sequence would not be its own.
-    """
-    state = random.getstate()
-    random.seed()
-    try:
-        yield
-    finally:
-        random.setstate(state)
-
-
-def _comm_backend(adapter: Adapter, group: Any, meeting: Meeting) -> Any:
-    """A TorchDistBackend of the group whose ranks talk through their meeting.
-
-    The library exchanges handles and waits through it. So its waits end, also when another rank has failed; and its
-    broadcast takes the root within the group, which the library's own, up to 0.6.12, mistakes for a global rank.
-    """
-    base: Any = importlib.import_module(f"{adapter.installed.module_name}.mnnvl").TorchDistBackend
-
-    class MeetingBackend(base):  # type: ignore[misc]
-        def allgather(self, data: Any) -> list[Any]:
-            return meeting.gather(data)
-
-        def bcast(self, data: Any, root: int) -> Any:
-            return meeting.gather(data if meeting.rank == root else None)[root]
-
-        def barrier(self) -> None:
-            meeting.gather(None)
-
-    return MeetingBackend(group=group)
-
-
-_cpu_groups: dict[tuple[int, ...], Any] = {}
-"""Groups made here, by their ranks. torch names such a group by its ranks, so a second one could not be told apart."""
-
-
-_abandoned: set[tuple[int, ...]] = set()
-
-
-def _cpu_group(meeting: Meeting) -> Any:
-    """A gloo group of these ranks, for which no other rank has to do anything."""
-    import torch.distributed as dist
-
-    if meeting.ranks not in _cpu_groups:
-        seconds = datetime.timedelta(seconds=meeting.timeout)
-        _cpu_groups[meeting.ranks] = dist.new_group(
-            list(meeting.ranks), timeout=seconds, backend="gloo", use_local_synchronization=True
-        )
-    return _cpu_groups[meeting.ranks]
-
-
-def _abandon_group(meeting: Meeting) -> None:
-    """Leave the group for good: those who wait in it for this rank are told by the closed connection."""
-    import torch.distributed as dist
-
-    _abandoned.add(meeting.ranks)
-    with contextlib.suppress(Exception):  # WORLD may have gone before it
-        dist.destroy_process_group(_cpu_groups.pop(meeting.ranks))

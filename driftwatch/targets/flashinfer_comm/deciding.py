@@ -15,20 +15,26 @@ from typing import Any, ClassVar
 from driftwatch.adapter.runtime import Adapter
 from driftwatch.adapter.signatures import AdapterError
 from driftwatch.targets.flashinfer_comm.agreement import (
+    FALLBACK_ORDER,
+    GROW,
     OFF,
     REQUIRE,
+    REUSE,
     TRTLLM,
     Decision,
     Request,
     Terms,
     decide,
+    sharing,
     unusable,
 )
 from driftwatch.targets.flashinfer_comm.asked import place_in
-from driftwatch.targets.flashinfer_comm.backends import PairKernels, Stuck, UnifiedKernels, make_backend, warm_up
+from driftwatch.targets.flashinfer_comm.backends import PairKernels, Stuck, UnifiedKernels, make_kernels, warm_up
 from driftwatch.targets.flashinfer_comm.gates import offers
 from driftwatch.targets.flashinfer_comm.machine import Machine, probe_machine, unreachable
+from driftwatch.targets.flashinfer_comm.sharing import Share, held, offer
 from driftwatch.targets.flashinfer_comm.vote import Meeting, VoteFailed
+from driftwatch.targets.flashinfer_comm.workspaces import make_workspace
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +49,8 @@ class Decided:
     """What the ranks of a group decided together, and the workspace that came of it."""
 
     adapter: ClassVar[Adapter]
+    number: int
+    calls: dict[str, int]
     latched: ClassVar[dict[tuple[Any, ...], str]] = {}
     """What failed, by ranks, backend, build and request, with the reason: it is not tried again."""
 
@@ -75,15 +83,17 @@ class Decided:
     def _hold(self, meeting: Meeting, fault: str | None) -> Decision:
         """Look, vote, and make what was voted for: the first backend of which every rank could."""
         against = "fused is off" if self.mode == OFF else None
-        machine, offered = Machine(cuda=False), {}
+        machine, offered, shared = Machine(cuda=False), {}, {}
         if against is None and fault is None:
             try:
-                machine = probe_machine()
-                offered = offers(self.adapter, self.request, machine, self.rank, self.world_size, _world_size())
+                machine, shared = probe_machine(), self._shared()
+                fitting = [backend for backend, share in shared.items() if share["fits"]]
+                place = (self.rank, self.world_size, _world_size())
+                offered = offers(self.adapter, self.request, machine, *place, fitting)
             except Exception as error:  # whatever it is, the other ranks must hear of it
                 against = f"looking at what is here raised {type(error).__name__}: {error}"
-        for backend, offer in offered.items():
-            offer["objection"] = offer["objection"] or self.latched.get(self._latch(backend))
+        for backend, made in offered.items():
+            made["objection"] = made["objection"] or self.latched.get(self._latch(backend))
         ballots = meeting.vote(
             {
                 "mode": self.mode,
@@ -91,6 +101,7 @@ class Decided:
                 "objection": against,
                 "request": asdict(self.request),
                 "backends": offered,
+                "held": shared,
                 "node": machine.node,
                 "device": machine.device,
                 "gpu": machine.gpu,
@@ -106,7 +117,7 @@ class Decided:
                 backends.remove(TRTLLM)
         for backend in backends:
             terms = Terms(**ballots[self.rank]["backends"][backend]["terms"])
-            failures = self._make_together(meeting, terms, machine, decision.gpus_per_node)
+            failures = self._make_together(meeting, terms, machine, decision.gpus_per_node, sharing(backend, ballots))
             if not failures:
                 self.terms = terms
                 return replace(decision, backends=(backend,), passed_over=(*decision.passed_over, *failed))
@@ -121,12 +132,21 @@ class Decided:
         said = meeting.vote({"objection": missing and f"the device cannot reach the memory of {missing}"})
         return [f"rank {self.ranks[i]}: {b['objection']}" for i, b in enumerate(said) if b["objection"]]
 
-    def _make_together(self, meeting: Meeting, terms: Terms, machine: Machine, gpus_per_node: int | None) -> list[str]:
+    def _make_together(
+        self, meeting: Meeting, terms: Terms, machine: Machine, gpus_per_node: int | None, how: str
+    ) -> list[str]:
         """Make the workspace, launch once, and vote on both; if any rank fails none keeps it, and it says why."""
         meeting.attempt()
+        key = self._share_key(terms.backend)
+        before = held(self.adapter, key) if how in (REUSE, GROW) else None
 
         def make() -> None:
-            self._kernels = make_backend(self.adapter, terms, self.request, self.group, meeting, gpus_per_node)
+            share = before if how == REUSE else None
+            if share is None:
+                asked = (self.adapter, terms, self.request, self.group, meeting, gpus_per_node)
+                share = Share(make_workspace(*asked))
+            share.users.add(self)
+            self._kernels = make_kernels(self.adapter, terms, self.request, share)
 
         def launch() -> None:
             assert self._kernels is not None
@@ -138,7 +158,69 @@ class Decided:
         if failed:
             self._release()
             self.latched[self._latch(terms.backend)] = f"this could not be made before: {failed[0]}"
+        elif how != REUSE and self.request.share and self._kernels is not None:
+            if before is not None:
+                self._move_users(meeting, before, self._kernels.share, machine)
+            offer(self.adapter, key, self._kernels.share)
         return failed
+
+    def _move_users(self, meeting: Meeting, before: Share, share: Share, machine: Machine) -> None:
+        """Let the users of a workspace that was too small go on with the new one, and free the old.
+
+        All ranks are here, so none is in a kernel on the old one once its device is done. A captured graph would still
+        write to it, and a rank with one keeps it for all.
+        """
+        users = sorted((user for user in before.users if share.workspace.fits(user.request)), key=lambda u: u.number)
+        captured = any(user.calls["captured"] for user in before.users)
+        if any(ballot["captured"] for ballot in meeting.vote({"captured": captured})):
+            return
+        machine.wait()
+        meeting.vote({})  # the last of them is done
+        for user in users:
+            share.users.add(user)
+            user.use(share)
+            before.leave(self.adapter, user)
+        before.free_unused(self.adapter)
+
+    def use(self, share: Share) -> None:
+        """Launch on another workspace from now on."""
+        assert self._kernels is not None
+        self._kernels.share = share
+
+    def checkpoint_prepare(self) -> bool:
+        """Give the memory of the workspace back until `checkpoint_restore`; every rank does it, and none calls the op.
+
+        False where the release or the workspace cannot, and it stays where it is. Doing it again does nothing, also by
+        another op that shares the workspace.
+        """
+        return self._checkpoint("prepare")
+
+    def checkpoint_restore(self) -> bool:
+        """Get the memory of the workspace back, at the same addresses; every rank does it."""
+        return self._checkpoint("restore")
+
+    def _checkpoint(self, step: str) -> bool:
+        kernels = self._kernels
+        if kernels is None:
+            return False
+        share, done = kernels.share, [False]
+        meeting = Meeting(self.group, self.timeout)
+        meeting.attempt()
+        if share.detached == (step == "prepare"):
+            return True
+
+        def do() -> None:
+            done[0] = share.workspace.checkpoint(step, meeting)
+
+        failed = self._step(meeting, f"to {step} for a checkpoint", do)
+        said = [] if failed else meeting.vote({"done": done[0]})
+        meeting.end()
+        if failed or any(ballot["done"] != done[0] for ballot in said):
+            share.detached = True  # whatever state it is in, nothing is launched on it
+            raise FusedUnavailable("; ".join(failed) or f"some ranks could not {step} for a checkpoint")
+        if done[0]:
+            share.detached = step == "prepare"
+        return done[0]
 
     def _step(self, meeting: Meeting, what: str, do: Callable[[], None]) -> list[str]:
         """Do something that every rank does, and hear from all how it went."""
@@ -156,6 +238,22 @@ class Decided:
             self._kernels = None  # freeing memory that a kernel still writes to would make it worse
             raise FusedUnavailable(f"a kernel does not end, and its device is of no use any more: {'; '.join(said)}")
         return said
+
+    def _shared(self) -> dict[str, dict[str, Any]]:
+        """The workspaces that there are for such a request, by backend: what for, and whether it fits."""
+        found = {backend: held(self.adapter, self._share_key(backend)) for backend in FALLBACK_ORDER}
+        return {
+            backend: {
+                "made_for": asdict(share.workspace.made_for),
+                "fits": not share.detached and share.workspace.fits(self.request),
+            }
+            for backend, share in found.items()
+            if share is not None and self.request.share
+        }
+
+    def _share_key(self, backend: str) -> tuple[Any, ...]:
+        """What a workspace must have in common with what it is used for, beside its size."""
+        return (self.ranks, backend, self.adapter.installed.described, self.request.dtype == "float32")
 
     def _latch(self, backend: str) -> tuple[Any, ...]:
         """All that decides whether making a workspace can work."""
@@ -191,7 +289,7 @@ class Decided:
         kernels, self._kernels = self._kernels, None
         if kernels is not None:
             try:
-                kernels.destroy()
+                kernels.share.leave(self.adapter, self)
             except Exception:  # the group may be gone; what is left is freed with the process
                 logger.exception("freeing the workspace failed")
 

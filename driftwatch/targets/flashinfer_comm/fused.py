@@ -23,6 +23,7 @@ from driftwatch.targets.flashinfer_comm.agreement import (
 from driftwatch.targets.flashinfer_comm.asked import asked, name_of_dtype
 from driftwatch.targets.flashinfer_comm.backends import PairKernels, UnifiedKernels
 from driftwatch.targets.flashinfer_comm.deciding import Decided, FusedUnavailable
+from driftwatch.targets.flashinfer_comm.gates import workspace_bytes
 from driftwatch.targets.flashinfer_comm.operators import live, operators
 from driftwatch.targets.flashinfer_comm.quantised import (
     BLOCKS,
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     import torch
 
 
+_DETACHED = "the workspace is given back for a checkpoint"
+
+
 class FusedAllReduce(Decided):
     """Allreduce of the input over a group, plus the residual, RMS-normed: ``op(x, residual, weight)``.
 
@@ -49,7 +53,8 @@ class FusedAllReduce(Decided):
     largest message to fuse: None for what engines have found to pay on this machine, 0 for no such limit. Under
     "require", calls of more than `required_tokens` may go unfused. `fallback` and `fallback_allreduce` are what to run
     in the place of the reference; they are called as the op and its `allreduce` are, and write to nothing they are
-    given. The environment has the last word: DRIFTWATCH_FUSED, DRIFTWATCH_FUSED_BACKEND, DRIFTWATCH_FUSED_TIMEOUT (in
+    given. Operations of a group `share` one workspace, whatever their shapes: they must not run on several streams at
+    once. The environment has the last word: DRIFTWATCH_FUSED, DRIFTWATCH_FUSED_BACKEND, DRIFTWATCH_FUSED_TIMEOUT (in
     seconds, for each wait for the other ranks). Every call must be made by all ranks with the same number of tokens.
     """
 
@@ -57,10 +62,10 @@ class FusedAllReduce(Decided):
 
     def __init__(  # noqa: PLR0913 - each is a question of its own
         self,
-        group: Any = None,
-        hidden_dim: int = 0,
-        dtype: torch.dtype | None = None,
-        max_token_num: int = 0,
+        group: Any,
+        hidden_dim: int,
+        dtype: torch.dtype,
+        max_token_num: int,
         fused: str = AUTO,
         *,
         backend: str = AUTO,
@@ -69,6 +74,7 @@ class FusedAllReduce(Decided):
         timeout: float = 120.0,
         max_bytes: int | None = None,
         required_tokens: int | None = None,
+        share: bool = True,
         fallback: Callable[..., tuple[torch.Tensor, torch.Tensor]] | None = None,
         fallback_allreduce: Callable[[torch.Tensor], torch.Tensor] | None = None,
     ) -> None:
@@ -83,14 +89,16 @@ class FusedAllReduce(Decided):
             "timeout": timeout,
             "max_bytes": max_bytes,
             "required_tokens": required_tokens,
+            "share": share,
         }
         self.fallback, self.fallback_allreduce = fallback, fallback_allreduce
         self.calls = {"fused": 0, "reference": 0, "fallback": 0, "empty": 0, "captured": 0}
         self.unfused_because: dict[str, int] = {}
+        FusedAllReduce._made += 1
+        self.number = FusedAllReduce._made
         mode, request, seconds, fault = asked(given, (fallback, fallback_allreduce))
         super().__init__(group, mode, request, seconds, fault)
-        FusedAllReduce._made += 1
-        self._key = str(FusedAllReduce._made)
+        self._key = str(self.number)
         live[self._key] = self
         self._operators = operators()
 
@@ -175,6 +183,8 @@ class FusedAllReduce(Decided):
             return "this FusedAllReduce is closed"
         if self._kernels is None or self.terms is None:
             return self.decision.reason
+        if self._kernels.share.detached:
+            return _DETACHED
         if self._misfit(x):
             return self._misfit(x)
         return why_not(self.request, self.terms, x.numel() // self.request.hidden_dim, weight_bias)
@@ -330,6 +340,8 @@ class FusedAllReduce(Decided):
     ) -> UnifiedKernels | PairKernels | None:
         """The kernels this call goes to, by rules that are the same on every rank; None for the other path."""
         if self._kernels is not None and self.terms is not None:
+            if self._kernels.share.detached:
+                raise RuntimeError(_DETACHED)
             tokens = x.numel() // self.request.hidden_dim
             why = why or why_not(self.request, self.terms, tokens, weight_bias)
             if why is None:
@@ -388,10 +400,23 @@ class FusedAllReduce(Decided):
             "passed_over": list(self.decision.passed_over),
             "backend": self.terms.backend if self.terms is not None else None,
             "kernels": type(self._kernels).__name__ if self._kernels is not None else None,
+            "workspace": self._workspace_report(),
             "request": asdict(self.request),
             "path": self.path,
             "calls": dict(self.calls),
             "unfused_because": dict(self.unfused_because),
+        }
+
+    def _workspace_report(self) -> dict[str, Any] | None:
+        if self._kernels is None or self.terms is None:
+            return None
+        share = self._kernels.share
+        made = share.workspace.made_for
+        return {
+            "bytes": workspace_bytes(made, self.terms.backend, self.world_size),
+            "made_for": [made.max_token_num, made.hidden_dim, made.dtype],
+            "shared_by": len(share.users),
+            "detached": share.detached,
         }
 
 

@@ -77,9 +77,18 @@ def find_interface(adapter: Adapter, backend: str) -> Interface | str:
 
 
 def offers(
-    adapter: Adapter, request: Request, machine: Machine, rank: int, size: int, world: int
+    adapter: Adapter,
+    request: Request,
+    machine: Machine,
+    rank: int,
+    size: int,
+    world: int,
+    fitting: Sequence[str] = (),
 ) -> dict[str, dict[str, Any]]:
-    """For each backend that was asked for: its terms as plain data, and what speaks against it on this rank."""
+    """For each backend that was asked for: its terms as plain data, and what speaks against it on this rank.
+
+    Of the backends in `fitting` there is a workspace already.
+    """
     found: dict[str, dict[str, Any]] = {}
     for backend in FALLBACK_ORDER if request.backend == AUTO else (request.backend,):
         interface = find_interface(adapter, backend)
@@ -87,7 +96,8 @@ def offers(
         terms = None
         if isinstance(interface, Interface):
             terms = make_terms(adapter, request, machine, backend, interface, size)
-            against = objection(adapter, request, machine, backend, interface, rank, size, world)
+            where = (rank, size, world)
+            against = objection(adapter, request, machine, backend, interface, *where, fits=backend in fitting)
         found[backend] = {"objection": against, "terms": None if terms is None else asdict(terms)}
     return found
 
@@ -149,8 +159,13 @@ def objection(
     rank: int,
     size: int,
     world: int,
+    *,
+    fits: bool = False,
 ) -> str | None:
-    """Why this rank cannot run a backend; None when nothing speaks against it."""
+    """Why this rank cannot run a backend; None when nothing speaks against it.
+
+    `fits` says that there is a workspace for it already.
+    """
     target, described = adapter.target, adapter.installed.described
     hardware = [row for row in target["hardware"] if row["backend"] == backend]
     # The newest known release stands in for a build that is none of them: what it gates, later ones gate.
@@ -176,7 +191,7 @@ def objection(
         return f"{MNNVL} needs NVLink multicast or fabric memory, and the device has neither"
     if interface.device_is == "rank" and machine.device != rank:
         return f"this release allocates on device {rank}, the rank's own number, and runs on device {machine.device}"
-    return _memory_objection(request, machine, backend, size)
+    return None if fits else _memory_objection(request, machine, backend, size)
 
 
 def _not_by_itself(

@@ -31,6 +31,13 @@ class Machine:
     multicast: bool | None = None
     kind: str = "cuda"
 
+    def wait(self) -> None:
+        """Until all that was launched on the device is done."""
+        import torch
+
+        if self.kind == "cuda":
+            torch.cuda.synchronize(self.device)
+
 
 def probe_machine() -> Machine:
     """Look at the hardware."""
