@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.path_conditions import NO_CONDITIONS, Conditions, assume, meet, spanned
 from driftwatch.flow.domain.taint import tainted_within
-from driftwatch.flow.domain.values import NOTHING, UNKNOWN, Atom, Const, LibInstance, Value, join, unknown, value_of
+from driftwatch.flow.domain.values import (
+    NOTHING,
+    UNKNOWN,
+    Atom,
+    Const,
+    Key,
+    LibInstance,
+    Value,
+    join,
+    unknown,
+    value_of,
+)
 from driftwatch.flow.uses import Location, Step
 from driftwatch.releases import EMPTY, ReleaseSet
 
@@ -47,13 +58,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class DictContent:
-    """Keys known by name, and the releases in which there may be others: of a dict, or of an instance's attributes.
+    """Keys that are known, and the releases in which there may be others: of a dict, or of an instance's attributes.
 
     `forwarded` is where those others are what the current function's own caller passes. `others` is what may be under
     the keys that are not known by name; where there may be such and it says nothing, it may be anything.
     """
 
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[Key, Entry] = field(default_factory=dict)
     open: ReleaseSet = EMPTY
     forwarded: ReleaseSet = EMPTY
     others: Value = NOTHING
@@ -80,7 +91,7 @@ class DictContent:
         return self.opened(here, other.under_unknown_keys() if other.others.alternatives else None)
 
 
-def put(content: DictContent, key: str, entry: Entry) -> DictContent:
+def put(content: DictContent, key: Key, entry: Entry) -> DictContent:
     """The dict after ``d[key] = value`` where the entry says; elsewhere what was there stays."""
     before = content.entries.get(key)
     if before is not None:
@@ -95,7 +106,7 @@ def put(content: DictContent, key: str, entry: Entry) -> DictContent:
     return replace(content, entries={**content.entries, key: entry})
 
 
-def take(content: DictContent, key: str, where: ReleaseSet) -> DictContent:
+def take(content: DictContent, key: Key, where: ReleaseSet) -> DictContent:
     """The dict after the key was removed in these releases."""
     before = content.entries.get(key)
     if before is None:

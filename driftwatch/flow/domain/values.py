@@ -325,6 +325,25 @@ class SkipMark(Atom):
 
 Alternative = tuple[ReleaseSet, Atom]
 
+Key = str | Atom
+"""What something is under in a dict: text, or anything else that is known exactly."""
+
+
+def key_for(atom: Atom) -> Key | None:
+    """The key that an atom is; None where it may be any."""
+    if isinstance(atom, Const):
+        if isinstance(atom.value, (bool, float)) and atom.value == int(atom.value):
+            # Python holds them equal, and so does a dict.
+            return Const(int(atom.value))
+        return atom.value if isinstance(atom.value, str) else atom
+    exact = isinstance(atom, (External, LibObject, Class)) or (isinstance(atom, Function) and atom.bound is None)
+    return atom if exact or (isinstance(atom, Opaque) and atom.what) else None
+
+
+def atom_of(key: Key) -> Atom:
+    """A key of a dict as what it is."""
+    return Const(key) if isinstance(key, str) else key
+
 
 def key_of(atom: Atom) -> int | None:
     """The heap number of what a thing holds, where that lives in the heap."""

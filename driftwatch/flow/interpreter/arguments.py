@@ -43,7 +43,7 @@ def at_call(run: Run, arguments: Arguments, node: cst.CSTNode) -> Arguments:
 
     return Arguments(
         replace(arguments.positional, elements=tuple(mark(e) for e in arguments.positional.elements)),
-        replace(arguments.keywords, entries={k: mark(e, k) for k, e in arguments.keywords.entries.items()}),
+        replace(arguments.keywords, entries={k: mark(e, str(k)) for k, e in arguments.keywords.entries.items()}),
     )
 
 

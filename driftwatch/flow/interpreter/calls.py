@@ -18,6 +18,7 @@ from driftwatch.flow.domain.values import (
     External,
     Function,
     Instance,
+    Key,
     Lazy,
     LibInstance,
     LibMethod,
@@ -86,7 +87,7 @@ def read_arguments(run: Run, node: cst.Call) -> Arguments:
     """Evaluate the arguments of a call in order."""
     positional, keywords = ListContent(), DictContent()
     plain: list[Entry] = []
-    named: dict[str, Entry] = {}
+    named: dict[Key, Entry] = {}
     for arg in node.args:
         # Only what is called says whether a function passed on can still be followed.
         value = run.eval(arg.value, callee=True)
@@ -95,7 +96,7 @@ def read_arguments(run: Run, node: cst.Call) -> Arguments:
             positional = spread_into(run, _extended(positional, plain), value)
             plain = []
         elif arg.star == "**":
-            keywords = merge_value(run, _updated(keywords, named), value)
+            keywords = _named(merge_value(run, _updated(keywords, named), value))
             named = {}
         elif arg.keyword is not None:
             named[arg.keyword.value] = Entry(reach, reach, value)
@@ -104,11 +105,18 @@ def read_arguments(run: Run, node: cst.Call) -> Arguments:
     return Arguments(_extended(positional, plain), _updated(keywords, named))
 
 
+def _named(content: DictContent) -> DictContent:
+    """What a dict gives as keywords: under what is no text, Python takes nothing."""
+    if all(isinstance(key, str) for key in content.entries):
+        return content
+    return replace(content, entries={key: entry for key, entry in content.entries.items() if isinstance(key, str)})
+
+
 def _extended(content: ListContent, more: list[Entry]) -> ListContent:
     return replace(content, elements=(*content.elements, *more)) if more else content
 
 
-def _updated(content: DictContent, more: dict[str, Entry]) -> DictContent:
+def _updated(content: DictContent, more: dict[Key, Entry]) -> DictContent:
     return replace(content, entries={**content.entries, **more}) if more else content
 
 

@@ -267,5 +267,5 @@ def _tell_apart(run: Run, made: Instance) -> None:
     """What an instance holds that tells something about the library may be what no other one holds."""
     content = content_of(run, made)
     for name, entry in content.entries.items() if content is not None else ():
-        if tells(entry.value):
+        if isinstance(name, str) and tells(entry.value):
             made.code.told_apart.setdefault(name, set()).add(entry.value)

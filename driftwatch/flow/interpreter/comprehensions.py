@@ -8,8 +8,8 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.state import DictContent, Entry, ListContent, put
-from driftwatch.flow.domain.values import Const, ListRef, Value, const, join, unknown, value_of
-from driftwatch.flow.interpreter.containers import elements_of, item_of, turns_over
+from driftwatch.flow.domain.values import Const, ListRef, Value, const, join, key_for, unknown, value_of
+from driftwatch.flow.interpreter.containers import elements_of, item_of, put_here, turns_over
 from driftwatch.flow.interpreter.generators import iterated
 from driftwatch.flow.interpreter.names import assign_name
 from driftwatch.flow.interpreter.results import unpacked
@@ -72,14 +72,11 @@ def dict_comprehension(run: Run, node: cst.DictComp) -> Value:
         value = run.eval(node.value)
         reach = run.state.reach
         for where, atom in as_alternatives(key, reach):
-            if isinstance(atom, Const) and isinstance(atom.value, str):
-                trace = (
-                    origin.trace
-                    if origin is not None and origin.trace
-                    else (run.step(node.key, f"`{atom.value}` is put into the dict here"),)
-                )
+            name = key_for(atom)
+            if name is not None:
+                trace = origin.trace if origin is not None and origin.trace else put_here(run, node.key, name)
                 entry = Entry(where, certain & where, value.within(where), trace, origin.location if origin else None)
-                content = put(content, atom.value, entry)
+                content = put(content, name, entry)
             else:
                 content = content.opened(where, value)
 

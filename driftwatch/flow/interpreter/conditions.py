@@ -32,6 +32,7 @@ from driftwatch.flow.domain.values import (
     Value,
     is_ghost,
     is_none,
+    key_for,
     truth,
     value_of,
 )
@@ -317,7 +318,8 @@ def membership(run: Run, container: Atom, item: Atom, where: ReleaseSet) -> tupl
         return presence(run, container.owner, item.value, where) if isinstance(item.value, str) else (EMPTY, where)
     keys = dict_of(run, container)
     if keys is not None:
-        entry = keys.entries.get(item.value) if isinstance(item.value, str) else None
+        name = key_for(item)
+        entry = keys.entries.get(name) if name is not None else None
         if entry is None:
             return (keys.open | keys.forwarded) & where, where
         return (entry.releases | keys.open | keys.forwarded) & where, where - entry.certain

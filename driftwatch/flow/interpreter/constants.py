@@ -19,6 +19,7 @@ from driftwatch.flow.domain.values import (
     Raised,
     Unknown,
     Value,
+    atom_of,
     value_of,
 )
 from driftwatch.flow.interpreter.run import Run, as_alternatives
@@ -41,7 +42,7 @@ def constants_of(
         yield run.state.reach, None, {}
         return
     named: list[tuple[str | None, Entry]] = [(None, e) for e in args.elements]
-    named += list(keywords.entries.items())
+    named += [(name, entry) for name, entry in keywords.entries.items() if isinstance(name, str)]
     for name, entry in named:
         grown: list[tuple[ReleaseSet, list[Const] | None, dict[str, Const]]] = []
         for where, values, by_name in combinations:
@@ -89,7 +90,12 @@ def as_constant(run: Run, atom: Atom, where: ReleaseSet) -> Const | None:
             held = {k: e for k, e in content.entries.items() if not e.releases.isdisjoint(where)}
             if content.open & where or not all(where <= e.certain for e in held.values()):
                 return None
-            return Const(tuple(held))
+            keys = [atom_of(key) for key in held]
+            return (
+                Const(tuple(key.value for key in keys if isinstance(key, Const)))
+                if all(isinstance(key, Const) for key in keys)
+                else None
+            )
         if not isinstance(content, ListContent) or content.open & where:
             return None
         entries = [e for e in content.elements if not e.releases.isdisjoint(where)]

@@ -25,6 +25,7 @@ from driftwatch.flow.domain.values import (
     External,
     Function,
     Instance,
+    Key,
     LibModule,
     LibObject,
     LibTuple,
@@ -33,8 +34,10 @@ from driftwatch.flow.domain.values import (
     ParameterMap,
     Unknown,
     Value,
+    atom_of,
     const,
     join,
+    key_for,
     unknown,
     value_of,
 )
@@ -48,6 +51,7 @@ from driftwatch.flow.interpreter.results import looked_into
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.interpreter.sequences import any_element, edited, element_at, part_between, taking
 from driftwatch.flow.interpreter.shared import loosened
+from driftwatch.flow.uses import Step
 from driftwatch.releases import EMPTY, ReleaseSet
 
 MAX_UNROLLED = 64
@@ -87,21 +91,22 @@ def merge_value(run: Run, content: DictContent, value: Value) -> DictContent:
     return content
 
 
-def _pairs(run: Run, atom: Atom, where: ReleaseSet) -> list[tuple[str, Entry]] | None:
+def _pairs(run: Run, atom: Atom, where: ReleaseSet) -> list[tuple[Key, Entry]] | None:
     """The keys and values of a sequence of pairs; None where one of its keys is not known."""
     rows = _elements(run, atom, where) if lists_of(run, atom) is not None else None
     if rows is None:
         return None
-    found: list[tuple[str, Entry]] = []
+    found: list[tuple[Key, Entry]] = []
     for row in rows:
         keys = value_of(a for w, pair in row.value.alternatives for a in item_of(run, pair, Const(0), w & row.releases))
         values = value_of(
             a for w, pair in row.value.alternatives for a in item_of(run, pair, Const(1), w & row.releases)
         )
         for there, key in keys.alternatives:
-            if not (isinstance(key, Const) and isinstance(key.value, str)):
+            name = key_for(key)
+            if name is None:
                 return None
-            found.append((key.value, Entry(there, row.certain & there, values.within(there), row.trace, row.location)))
+            found.append((name, Entry(there, row.certain & there, values.within(there), row.trace, row.location)))
     return found
 
 
@@ -136,7 +141,7 @@ def turns_over(run: Run, value: Value) -> list[Entry] | None:
             further = content.further().within(where)
             part += [Entry(further.defined(), EMPTY, further)] * 2
         elif part is None and keys is not None:
-            part = [replace(e.within(where), value=const(k, where & e.releases)) for k, e in keys.entries.items()]
+            part = [_as_key(key, entry.within(where)) for key, entry in keys.entries.items()]
             there = (keys.open | keys.forwarded) & where
             part += [Entry(there, EMPTY, unknown(there))] * 2
         if part is None or len(part) > MAX_UNROLLED or len(found) + len(part) > MAX_TOGETHER:
@@ -155,11 +160,8 @@ def _elements(run: Run, atom: Atom, where: ReleaseSet) -> list[Entry] | None:
     if keys is not None:
         if keys.open & where or keys.forwarded & where:
             return None
-        return [
-            replace(e.within(where), value=const(name, where & e.releases))
-            for name, e in keys.entries.items()
-            if not e.releases.isdisjoint(where)
-        ]
+        held = ((key, entry) for key, entry in keys.entries.items() if not entry.releases.isdisjoint(where))
+        return [_as_key(key, entry.within(where)) for key, entry in held]
     if isinstance(atom, ParameterMap):
         return [Entry(where, where, const(p.name, where)) for p in atom.parameters]
     if isinstance(atom, Const) and isinstance(atom.value, (tuple, frozenset)):
@@ -168,6 +170,11 @@ def _elements(run: Run, atom: Atom, where: ReleaseSet) -> list[Entry] | None:
         )
         return [Entry(where, where, const(item, where)) for item in ordered]
     return None
+
+
+def _as_key(key: Key, entry: Entry) -> Entry:
+    """What going through a dict gives for one of its items."""
+    return replace(entry, value=Value(((entry.releases, atom_of(key)),)) if entry.releases else Value())
 
 
 def spread_into(run: Run, content: ListContent, value: Value) -> ListContent:
@@ -336,8 +343,9 @@ def _nothing_there(run: Run, exception: str, where: ReleaseSet) -> list[Alternat
 
 def _item_of_dict(run: Run, keys: DictContent, key: Atom, where: ReleaseSet) -> list[Alternative]:
     others = keys.under_unknown_keys()
-    if isinstance(key, Const) and isinstance(key.value, str):
-        entry = keys.entries.get(key.value)
+    name = key_for(key)
+    entry = keys.entries.get(name) if name is not None else None
+    if name is not None and (entry is not None or not may_be_another(key, keys)):
         if entry is None:
             if not keys.open & where and run.is_caught("KeyError"):
                 run.throw("KeyError", where)
@@ -355,6 +363,16 @@ def _item_of_dict(run: Run, keys: DictContent, key: Atom, where: ReleaseSet) -> 
         run.throw("KeyError", gap)
         run.state.reach -= gap
     return found
+
+
+def may_be_another(key: Atom, keys: DictContent) -> bool:
+    """Whether a key that is not there may be one that is, by another name of the same thing."""
+    return not isinstance(key, Const) and any(isinstance(each, Atom) for each in keys.entries)
+
+
+def put_here(run: Run, node: cst.CSTNode, key: Key) -> tuple[Step, ...]:
+    """How an item came into a dict."""
+    return (run.step(node, f"`{key}` is put into the dict here"),) if isinstance(key, str) else ()
 
 
 def anything_in(keys: DictContent, where: ReleaseSet) -> list[Alternative]:
@@ -384,13 +402,10 @@ def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNo
         if content is None or not isinstance(atom, DictRef):
             continue
         for there, key in as_alternatives(index, where):
-            if isinstance(key, Const) and isinstance(key.value, str):
-                note = f"`{key.value}` is put into the dict here"
+            name = key_for(key)
+            if name is not None:
                 sure = there if single else EMPTY
-                entry = Entry(there, sure, value.within(there), (run.step(node, note),))
-                content = put(content, key.value, entry)
-            elif isinstance(key, Const):
-                content = content.opened(there, value)
+                content = put(content, name, Entry(there, sure, value.within(there), put_here(run, node, name)))
             else:
                 content = _anywhere(content, there, value)
         run.change(atom.key, content)
@@ -452,9 +467,10 @@ def delete_item(run: Run, owner: Value, index: Value) -> None:
         if content is None or not isinstance(atom, DictRef):
             continue
         for there, key in as_alternatives(index, where):
-            if isinstance(key, Const) and isinstance(key.value, str):
-                content = take(content, key.value, there)
-            elif not isinstance(key, Const):
+            name = key_for(key)
+            if name is not None and (name in content.entries or not may_be_another(key, content)):
+                content = take(content, name, there)
+            else:
                 kept = {k: replace(e, certain=e.certain - there) for k, e in content.entries.items()}
                 content = replace(content, entries=kept)
         run.change(atom.key, content)

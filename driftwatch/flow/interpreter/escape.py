@@ -25,6 +25,7 @@ from driftwatch.flow.domain.values import (
     MethodOf,
     Partial,
     Value,
+    atom_of,
     unknown,
 )
 from driftwatch.flow.interpreter.run import Run, escape
@@ -82,6 +83,9 @@ def _in_content(run: Run, content: Content, depth: int) -> Iterator[str]:
     if isinstance(content, PartialContent):
         yield from held(run, content.func, depth)
         return
+    if isinstance(content, DictContent):
+        for key in content.entries:
+            yield from _held(run, atom_of(key), depth)
     entries = content.entries.values() if isinstance(content, DictContent) else content.elements
     for entry in entries:
         yield from held(run, entry.value.within(entry.releases), depth)

@@ -31,6 +31,7 @@ from driftwatch.flow.domain.values import (
     Unknown,
     Value,
     const,
+    key_for,
     truth,
     unknown,
     value_of,
@@ -40,7 +41,7 @@ from driftwatch.flow.interpreter.calls import evaluate_call
 from driftwatch.flow.interpreter.comprehensions import dict_comprehension, list_comprehension
 from driftwatch.flow.interpreter.conditions import branch_value
 from driftwatch.flow.interpreter.constants import pairwise, text_of, tuple_of
-from driftwatch.flow.interpreter.containers import concatenate, merge_value, repeat, spread_into, subscript_of
+from driftwatch.flow.interpreter.containers import concatenate, merge_value, put_here, repeat, spread_into, subscript_of
 from driftwatch.flow.interpreter.deferred import awaited
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.functions import define_lambda
@@ -174,8 +175,7 @@ def _set(run: Run, node: cst.Set) -> Value:
 
 
 def _dict(run: Run, node: cst.Dict) -> Value:
-    entries: dict[str, Entry] = {}
-    content = DictContent(entries)
+    content = DictContent()
     for element in node.elements:
         if isinstance(element, cst.StarredDictElement):
             value = evaluate(run, element.value)
@@ -185,9 +185,9 @@ def _dict(run: Run, node: cst.Dict) -> Value:
         value = keep(run, element.value)
         atom = key.single()
         reach = run.state.reach
-        if isinstance(atom, Const) and isinstance(atom.value, str):
-            note = f"`{atom.value}` is put into the dict here"
-            fresh = {**content.entries, atom.value: Entry(reach, reach, value, (run.step(element, note),))}
+        name = key_for(atom) if atom is not None else None
+        if name is not None:
+            fresh = {**content.entries, name: Entry(reach, reach, value, put_here(run, element, name))}
             content = replace(content, entries=fresh)
         else:
             lose(run, key, element, "a key of a dict")

@@ -400,7 +400,7 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
             run.frame.way_in(),
             ref,
             tuple(argument_of(run, e, None, catch, node) for e in elements),
-            tuple(argument_of(run, e, n, catch, node) for n, e in entries),
+            tuple(argument_of(run, e, str(n), catch, node) for n, e in entries),
             (positional.open | positional.forwarded) & where,
             (keywords.open | keywords.forwarded) & where,
             method,

@@ -375,7 +375,7 @@ def set_any(run: Run, atom: Atom, value: Value, where: ReleaseSet) -> None:
     content = content_of(run, atom)
     if not isinstance(atom, Instance) or content is None or atom.site is None:
         return
-    for name in list(content.entries):
+    for name in [name for name in content.entries if isinstance(name, str)]:
         hold(run, atom, name, value, where, certain=False)
     run.change(atom.site, run.dict_at(atom.site).opened(where, value))
 

@@ -7,7 +7,7 @@ import libcst as cst
 from driftwatch.flow.domain.code import ClassCode
 from driftwatch.flow.domain.lineage import is_tuple, lineage
 from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry
-from driftwatch.flow.domain.values import UNKNOWN, Const, Factory, Instance, Value, join, unknown, value_of
+from driftwatch.flow.domain.values import UNKNOWN, Const, Factory, Instance, Key, Value, join, unknown, value_of
 from driftwatch.flow.interpreter.members import instance_attribute, write_attribute
 from driftwatch.flow.interpreter.objects import content_of, hold, make
 from driftwatch.flow.interpreter.run import Run
@@ -88,6 +88,7 @@ def replaced(run: Run, this: Instance, changes: DictContent, node: cst.CSTNode) 
     assert made.site is not None
     run.state.heap[made.site] = content
     for name, entry in changes.entries.items():
+        assert isinstance(name, str)
         hold(run, made, name, entry.value, entry.releases & reach, certain=entry.releases <= entry.certain)
     if changes.open & reach:
         run.state.heap[made.site] = loosened(run.state.heap[made.site], changes.open & reach)
@@ -97,7 +98,7 @@ def replaced(run: Run, this: Instance, changes: DictContent, node: cst.CSTNode) 
 def as_dict(run: Run, this: Instance, node: cst.CSTNode) -> Value:
     """A record as a dict: it has all its fields, whatever they hold."""
     reach = run.state.reach
-    entries: dict[str, Entry] = {}
+    entries: dict[Key, Entry] = {}
     for name in fields_of(this.code):
         held = instance_attribute(run, this, name, reach, None)
         trace = (run.step(node, f"`{name}` is a field of `{this.code.name}`"),)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from driftwatch.flow.domain.state import Entry, ListContent
-from driftwatch.flow.domain.values import NOTHING, Atom, Const, ParameterMap, Value, const, join
+from driftwatch.flow.domain.values import NOTHING, Atom, Const, ParameterMap, Value, atom_of, const, join
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.releases import EMPTY, ReleaseSet
 
@@ -71,7 +71,7 @@ def _parts(run: Run, atom: Atom, where: ReleaseSet) -> list[Entry] | None:
         return [entry.within(where) for entry in content.elements]
     if keys is not None:
         held = [(name, entry.within(where)) for name, entry in keys.entries.items()]
-        return [replace(entry, value=const(name, entry.releases)) for name, entry in held]
+        return [replace(entry, value=Value(((entry.releases, atom_of(name)),))) for name, entry in held]
     if isinstance(atom, ParameterMap):
         return [Entry(where, where, const(p.name, where)) for p in atom.parameters]
     if isinstance(atom, Const) and isinstance(atom.value, (tuple, frozenset)):

@@ -23,12 +23,22 @@ from driftwatch.flow.domain.values import (
     Replacing,
     SignatureOf,
     Value,
+    atom_of,
     const,
+    key_for,
     unknown,
     value_of,
 )
 from driftwatch.flow.interpreter.constants import constants_of, constants_within
-from driftwatch.flow.interpreter.containers import anything_in, elements_of, merge_dicts, merge_value, spread_into
+from driftwatch.flow.interpreter.containers import (
+    anything_in,
+    elements_of,
+    may_be_another,
+    merge_dicts,
+    merge_value,
+    put_here,
+    spread_into,
+)
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.records import as_dict, replaced
 from driftwatch.flow.interpreter.replaced import enter_patches
@@ -179,7 +189,7 @@ def _view(run: Run, owner: DictRef, content: DictContent, name: str, node: cst.C
     if name == "values":
         elements = tuple(e for _, e in entries)
         return run.new_list(node, ListContent(elements, content.open, content.forwarded, others=others))
-    pairs = [(Entry(e.releases, e.certain, const(k, e.releases)), e) for k, e in entries]
+    pairs = [(Entry(e.releases, e.certain, Value(((e.releases, atom_of(k)),))), e) for k, e in entries]
     there = others.defined()
     further = _pair(run, Entry(there, EMPTY, unknown(there)), Entry(there, EMPTY, others), node, len(pairs))
     listed = ListContent(
@@ -198,14 +208,15 @@ def _keyed(
     fallback = default if default is not None else const(None, reach)
     found: list[Alternative] = []
     for where, atom in as_alternatives(key, reach):
-        if not (isinstance(atom, Const) and isinstance(atom.value, str)):
+        named = key_for(atom)
+        if named is None or (named not in content.entries and may_be_another(atom, content)):
             found.extend(anything_in(content, where))
             if name != "pop" or default is not None:
                 found.extend(as_alternatives(fallback, where))
             if name == "setdefault":
                 content = content.opened(where, fallback)
             continue
-        entry = content.entries.get(atom.value)
+        entry = content.entries.get(named)
         here = entry.releases & where if entry is not None else EMPTY
         absent = where - entry.certain if entry is not None else where
         if entry is not None:
@@ -213,17 +224,16 @@ def _keyed(
         found.extend(as_alternatives(fallback, absent))
         found.extend(as_alternatives(content.under_unknown_keys(), absent))
         if name == "pop":
-            content = take(content, atom.value, where)
+            content = take(content, named, where)
         elif name == "setdefault":
-            note = f"`{atom.value}` is put into the dict here"
-            fresh = Entry(absent, where - here, fallback.within(absent), (run.step(node, note),))
+            fresh = Entry(absent, where - here, fallback.within(absent), put_here(run, node, named))
             if entry is None:
-                content = put(content, atom.value, fresh)
+                content = put(content, named, fresh)
             elif absent:
-                content = put(content, atom.value, replace(fresh, certain=absent - here))
-                merged = content.entries[atom.value]
+                content = put(content, named, replace(fresh, certain=absent - here))
+                merged = content.entries[named]
                 whole = replace(merged, certain=merged.certain | where)
-                content = replace(content, entries={**content.entries, atom.value: whole})
+                content = replace(content, entries={**content.entries, named: whole})
     run.change(owner.key, content)
     return value_of(found)
 

@@ -13,17 +13,17 @@ from driftwatch.flow.domain.values import (
     UNKNOWN,
     Alternative,
     Atom,
-    Const,
     DictRef,
     ListRef,
     NamesOf,
     Value,
     const,
+    key_for,
     unknown,
     value_of,
 )
 from driftwatch.flow.interpreter.arguments import argument
-from driftwatch.flow.interpreter.containers import elements_of, merge_value, turns_over
+from driftwatch.flow.interpreter.containers import elements_of, merge_value, put_here, turns_over
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.interpreter.sequences import layouts_of
 from driftwatch.flow.interpreter.sets import as_set, members_of
@@ -36,8 +36,7 @@ def _dict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     if first is not None:
         content = merge_value(run, content, first)
     for name, entry in arguments.keywords.entries.items():
-        note = f"`{name}` is put into the dict here"
-        trace = entry.trace or (run.step(_keyword(node, name), note),)
+        trace = entry.trace or put_here(run, _keyword(node, str(name)), name)
         fresh = Entry(entry.releases, entry.certain, entry.value, trace, entry.location)
         content = replace(content, entries={**content.entries, name: fresh})
     content = content.joined_others(arguments.keywords, run.state.reach)
@@ -54,9 +53,10 @@ def _from_keys(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     content = DictContent()
     for part in parts if parts is not None else turns_over(run, names) or ():
         for where, key in as_alternatives(part.value, part.releases & reach):
-            if isinstance(key, Const) and isinstance(key.value, str):
-                trace = part.trace or (run.step(node, f"`{key.value}` is put into the dict here"),)
-                content = put(content, key.value, Entry(where, where & part.certain, held.within(where), trace))
+            name = key_for(key)
+            if name is not None:
+                trace = part.trace or put_here(run, node, name)
+                content = put(content, name, Entry(where, where & part.certain, held.within(where), trace))
             else:
                 content = content.opened(where, held)
     return run.new_dict(node, content if parts is not None else content.opened(reach, held))

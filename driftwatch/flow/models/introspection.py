@@ -55,6 +55,7 @@ from driftwatch.flow.interpreter.library import (
     module_member,
     passed_through,
 )
+from driftwatch.flow.interpreter.matching import is_instance
 from driftwatch.flow.interpreter.members import has_attribute
 from driftwatch.flow.interpreter.met import met
 from driftwatch.flow.interpreter.objects import content_of
@@ -197,9 +198,6 @@ def _callable(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
-_BUILTIN_TYPES = {"str": str, "int": int, "bool": bool, "float": float, "tuple": tuple}
-
-
 def _isinstance(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value, kind = argument(arguments, 0), argument(arguments, 1)
     if value is None or kind is None:
@@ -212,14 +210,8 @@ def _isinstance(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         if isinstance(atom, Raised) and classes is not None:
             is_one = is_one_of(atom, classes)
             answer = UNKNOWN if is_one is None else Const(is_one)
-        elif isinstance(wanted, External) and isinstance(atom, Const):
-            known = _BUILTIN_TYPES.get(wanted.dotted.removeprefix("builtins."))
-            if known is not None:
-                answer = Const(isinstance(atom.value, known))
-            elif atom.value is None:
-                answer = FALSE
-        elif isinstance(wanted, External) and wanted.dotted == "types.ModuleType" and isinstance(atom, LibModule):
-            answer = TRUE
+        elif (known := is_instance(run, atom, wanted)) is not None:
+            answer = Const(known)
         elif isinstance(wanted, (Class, Lazy)):
             never = where - met(run, wanted)
             where -= never
@@ -330,7 +322,7 @@ def bind_to_signature(
     for part in refine(reach, cuts):
         shape = Shape(
             tuple(part <= entry.certain for entry in positional.elements if part <= entry.releases),
-            {name: part <= entry.certain for name, entry in keywords.entries.items() if part <= entry.releases},
+            {str(name): part <= entry.certain for name, entry in keywords.entries.items() if part <= entry.releases},
             part <= (positional.open | positional.forwarded),
             part <= (keywords.open | keywords.forwarded),
         )

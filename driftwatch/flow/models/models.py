@@ -23,6 +23,7 @@ from driftwatch.flow.domain.values import (
     External,
     Factory,
     Instance,
+    Key,
     LibInstance,
     LibTuple,
     ListRef,
@@ -177,7 +178,7 @@ def _locals(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     reach = run.state.reach
     if run.frame.function is None:
         return unknown(reach)
-    entries: dict[str, Entry] = {}
+    entries: dict[Key, Entry] = {}
     for name, value in run.state.vars.items():
         where = value.defined() & reach
         if "." not in name and where:

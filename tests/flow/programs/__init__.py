@@ -21,6 +21,7 @@ from tests.flow.programs.iteration import ITERATION
 from tests.flow.programs.kept import KEPT
 from tests.flow.programs.layout import LAYOUT
 from tests.flow.programs.managers import MANAGERS
+from tests.flow.programs.matched import MATCHED
 from tests.flow.programs.objects import OBJECTS
 from tests.flow.programs.obtainable import OBTAINABLE
 from tests.flow.programs.outcomes import OUTCOMES
@@ -44,5 +45,5 @@ PROGRAMS = (
     *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
-    *ITERATION, *EXPORTED, *CALL_GRAPH,
+    *ITERATION, *EXPORTED, *MATCHED, *CALL_GRAPH,
 )  # fmt: skip

@@ -153,7 +153,7 @@ SIGHT = (
 
 
         def run(x):
-            for action in {comm.fuse: 1}:  #? `lib.comm.fuse` is a key of a dict
+            for action, _ in {(comm.fuse, x): 1}:  #? `lib.comm.fuse` is a key of a dict
                 action(x, 1, early=True)
         """,
         runs=False,
@@ -166,9 +166,8 @@ SIGHT = (
 
         def run(x):
             match {"call": comm.fuse}:
-                case {"call": call}:  #? `lib.comm.fuse` is taken apart by a pattern that is not followed
-                    return call(x, 1, early=True)
+                case {"call": call}:
+                    return call(x, 1, early=True)  #! DW101 early 0.1.0 raises
         """,
-        runs=False,
     ),
 )

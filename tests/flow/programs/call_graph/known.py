@@ -19,10 +19,6 @@ KNOWN: Mapping[str, str] = {
         "said where the function gets out of sight: a dict on an instance, filled by a decorator, is not looked into"
     ),
     "decorators_on_a_class": ("said where the function gets out of sight: a decorator that adds to its class"),
-    "dicts_walked_by_key": ("said where the dict is made: only texts are followed as keys"),
-    "dicts_key_from_elsewhere": (
-        "a constant of another file is no key: every value of the dict is held against the call, a false alarm"
-    ),
     "dynamic_exec": ("said where the module is given to `exec`"),
     "dynamic_globals": ("`globals()` is not followed, and not said for what is read from it"),
     "dynamic_class_by_type": ("a class made by `type` is not known"),
