@@ -16,6 +16,8 @@ from driftwatch.snapshot.source_facts import DecoratorFacts, FunctionFacts
 
 ABSTRACT = frozenset({"abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"})
 CONTEXT_MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
+MAKES_OBJECT = frozenset({"click.command", "click.group", "click.decorators.command", "pytest.fixture"})
+"""Functions of other distributions that leave an object in the place of the function."""
 COMPILERS = frozenset({"jit", "njit", "kernel", "function"})
 """Names that other distributions give to decorators that compile a function and leave an object in its place."""
 TRANSPARENT_ON_CLASSES = frozenset(
@@ -47,7 +49,7 @@ def is_abstract(function: FunctionFacts) -> bool:
 def makes_foreign_callable(function: FunctionFacts, owned: Callable[[str], bool]) -> bool:
     """Whether the name stands for no Python function any more: a C function pointer, a kernel for another device."""
     return any(
-        d.path.startswith("ctypes.") or (last_name(d.path) in COMPILERS and not owned(d.path))
+        d.path.startswith("ctypes.") or d.path in MAKES_OBJECT or (last_name(d.path) in COMPILERS and not owned(d.path))
         for d in function.decorators
     )
 

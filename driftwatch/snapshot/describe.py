@@ -17,6 +17,7 @@ from driftwatch.snapshot.enumerations import auto_values
 from driftwatch.snapshot.library import Definition, Foreign, Found, Library, ModuleFound
 from driftwatch.snapshot.model import Binding, Parameter, ParameterKind, Ref, Signature, Symbol, SymbolKind
 from driftwatch.snapshot.source_facts import (
+    Bound,
     CallArgument,
     ClassFacts,
     DecoratorFacts,
@@ -63,6 +64,7 @@ class Descriptions:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._described: dict[Ref, tuple[Symbol, ...]] = {}
+        self._taken_out: dict[Ref, tuple[Bound, tuple[Symbol, ...]]] = {}
         self._waiting: list[Definition] = []
         self._merging: set[Ref] = set()
         self._always = library.packages(library.root)
@@ -77,13 +79,21 @@ class Descriptions:
     def of(self, found: Definition) -> tuple[Symbol, ...]:
         """The symbol of a definition and those of its members."""
         if "." in found.ref.qualname:
-            # Taken out of its class: a method is a plain function then. The class describes it as it is there.
-            return tuple(self._describe(found, None))
+            return self._outside_of_its_class(found)
         known = self._described.get(found.ref)
         if known is None:
             self._described[found.ref] = ()
             known = self._described[found.ref] = tuple(self._describe(found, None))
         return known
+
+    def _outside_of_its_class(self, found: Definition) -> tuple[Symbol, ...]:
+        """A member taken out of its class: a method is a plain function then. The class describes it as it is there."""
+        bound, symbols = self._taken_out.get(found.ref, (None, ()))
+        if bound is not found.bound:
+            self._taken_out[found.ref] = (found.bound, ())  # a class in a class may have a method that gives it
+            symbols = tuple(self._describe(found, None))
+            self._taken_out[found.ref] = (found.bound, symbols)
+        return symbols
 
     def requires(self, needs: Iterable[str]) -> tuple[str, ...]:
         """The optional packages behind imports without which a name is absent."""
@@ -145,7 +155,9 @@ class Descriptions:
                 deprecated=deprecated,
                 requires=requires,
             )
-        if decorators.makes_foreign_callable(facts, self._library.owns) or any(map(self._is_class, facts.decorators)):
+        if decorators.makes_foreign_callable(facts, self._library.owns) or any(
+            map(self._hides_function, facts.decorators)
+        ):
             return Symbol(found.ref, SymbolKind.ATTRIBUTE, requires=requires)
         name = found.ref.qualname.rpartition(".")[2]
         binding = decorators.binding_of(name, facts) if owner is not None else None
@@ -181,12 +193,20 @@ class Descriptions:
         )
         return taken if decorators.makes_context(facts) else replace(taken, gives=facts.gives, flavour=facts.flavour)
 
-    def _is_class(self, decorator: DecoratorFacts) -> bool:
-        """Whether a decorator is a class of the library, so that an instance of it takes the function's place."""
+    def _hides_function(self, decorator: DecoratorFacts) -> bool:
+        """Whether nobody can tell what is called once a decorator of the library stands on a function.
+
+        An instance takes the function's place, or a wrapper that passes other arguments on; or it is a method of some
+        object that the library has made.
+        """
         if not self._library.owns(decorator.path):
             return False
         found = self._library.resolve(decorator.path)
-        return isinstance(found, Definition) and isinstance(found.bound.facts, ClassFacts)
+        if found is None:
+            owner = self._library.resolve(decorator.path.rpartition(".")[0])
+            return isinstance(owner, Definition) and isinstance(owner.bound.facts, ValueFacts)
+        facts = found.bound.facts if isinstance(found, Definition) else None
+        return isinstance(facts, ClassFacts) or (isinstance(facts, FunctionFacts) and facts.changes_arguments)
 
     def _added_keywords(self, decorator: DecoratorFacts) -> set[str]:
         """The keywords that a decorator of the library itself takes out of a call."""

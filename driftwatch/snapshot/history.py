@@ -253,8 +253,8 @@ class History:
                     queue.append(ref)
                     cuts = [e.releases for e in self.of(ref)]
                     cuts.append(self.timeline.all - self.present(ref))
-                    parts = [part & cut for part in parts for cut in cuts]
-        return (part for part in parts if part)
+                    parts = [here for part in parts for cut in cuts if (here := part & cut)]
+        return iter(parts)
 
 
 def merge(distribution: str, module: str, snapshots: Iterable[Snapshot], timeline: Timeline | None = None) -> History:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from driftwatch.errors import SnapshotError
 from driftwatch.snapshot.lineage import linearized
 from driftwatch.snapshot.model import Ref
 from driftwatch.snapshot.reader import Reader
@@ -84,12 +85,21 @@ class Library:
         if last in entries and "__init__.py" in self._entries(f"{folder}/{last}".lstrip("/")):
             source = self._tree.read(path.replace(".", "/") + "/__init__.py")
             if source is not None:
-                return self._reader.facts(source, path, True, self.release)
+                return self._read(source, path, True)
         if f"{last}.py" in entries:
             source = self._tree.read(path.replace(".", "/") + ".py")
             if source is not None:
-                return self._reader.facts(source, path, False, self.release)
+                return self._read(source, path, False)
         return None
+
+    def _read(self, source: bytes, path: str, is_package: bool) -> ModuleFacts:
+        """The facts of a file. One below the root that is no Python of today is there, and may have any name."""
+        try:
+            return self._reader.facts(source, path, is_package, self.release)
+        except SnapshotError:
+            if not self._below_root(path):
+                raise
+            return ModuleFacts(path, is_package, {}, open=True)
 
     def _entries(self, folder: str) -> tuple[str, ...]:
         if folder not in self._names:
@@ -149,7 +159,16 @@ class Library:
         """What a wildcard import of the module brings."""
         if module.exported is not None:
             return module.exported
-        return tuple(name for name in self.names(module, seen) if not name.startswith("_"))
+        names = {**self.names(module, seen), **dict.fromkeys(self._loaded_below(module))}
+        return tuple(name for name in names if not name.startswith("_"))
+
+    def _loaded_below(self, module: ModuleFacts) -> Iterator[str]:
+        """The submodules that a package itself imports: each is an attribute of it then."""
+        if module.is_package:
+            for path in sorted(self.loaded_by(module)[0]):
+                package, _, name = path.rpartition(".")
+                if package == module.name:
+                    yield name
 
     def is_open(self, module: ModuleFacts) -> bool:
         """Whether the module may have names that cannot be listed."""

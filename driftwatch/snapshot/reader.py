@@ -43,6 +43,7 @@ from driftwatch.snapshot.source_facts import (
     NamedExpression,
     ValueFacts,
 )
+from driftwatch.snapshot.wrappers import changes_arguments
 
 # Griffe reports what it cannot resolve; here that is an ordinary result, not news.
 logging.getLogger("griffe").addHandler(logging.NullHandler())
@@ -311,6 +312,7 @@ class _ModuleReading:
             flavour=flavour(node),
             warns=_deprecation_warning(node),
             wrapper_keywords=_wrapper_keywords(node) if self._may_wrap and owner is self._module else (),
+            changes_arguments=changes_arguments(node),
         )
 
     def _decorators(self, nodes: list[ast.expr], owner: griffe.Module | griffe.Class) -> Iterator[DecoratorFacts]:
@@ -387,7 +389,10 @@ def _parameter(parameter: griffe.Parameter, optional: bool) -> Parameter:
 def _path_of(expression: griffe.Expr | str | None) -> str | None:
     """The dotted path an expression names; None for all that is not a name."""
     if isinstance(expression, griffe.ExprName | griffe.ExprAttribute):
-        return expression.canonical_path
+        try:
+            return expression.canonical_path
+        except griffe.AliasResolutionError:
+            return None  # what it stands in is bound again, to something that is imported
     return None
 
 

@@ -48,7 +48,8 @@ class FunctionFacts:
     `refusals` are the combinations of arguments for which it raises at once.
     `gives` are the lengths of the tuple or list it gives, where that is all it may give.
     `warns` is the text of the deprecation warning its body starts with. `wrapper_keywords` are the keywords that a
-    wrapper made inside it (it is a decorator then) takes out before it calls what it wraps.
+    wrapper made inside it (it is a decorator then) takes out before it calls what it wraps. `changes_arguments` says
+    that the wrapper gives other arguments on than it is given.
     """
 
     parameters: tuple[Parameter, ...]
@@ -57,6 +58,7 @@ class FunctionFacts:
     decorators: tuple[DecoratorFacts, ...] = ()
     warns: str | None = None
     wrapper_keywords: tuple[str, ...] = ()
+    changes_arguments: bool = False
     gives: tuple[int, ...] = ()
     flavour: Flavour | None = None
     only_keywords: tuple[str, ...] | None = None

@@ -1,0 +1,125 @@
+"""Shapes of libraries that are not FlashInfer: what cannot be told is open or unknown, and never wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from driftwatch.releases import ReleaseSet
+from driftwatch.snapshot.collect import collect
+from driftwatch.snapshot.history import merge
+from driftwatch.snapshot.model import Ref, SymbolKind
+from driftwatch.snapshot.tree import FolderTree
+from tests.collecting import collected, parameters, symbol
+
+
+def test_a_class_in_a_class_with_a_method_that_gives_it(tmp_path: Path) -> None:
+    snapshot = collected(
+        tmp_path,
+        __init__="""
+class Outer:
+    class Inner:
+        def again(self) -> "Outer.Inner": ...
+    def inner(self) -> "Outer.Inner": ...
+Inner = Outer.Inner
+""",
+    )
+    assert symbol(snapshot, "pkg:Inner").kind is SymbolKind.CLASS
+    assert parameters(snapshot, "pkg:Outer.Inner.again") == []
+
+
+def test_a_file_that_is_no_python_of_today_is_open_and_the_rest_stands(tmp_path: Path) -> None:
+    snapshot = collected(tmp_path, __init__="def f(a): ...", old="print 'no'")
+    assert parameters(snapshot, "pkg:f") == ["a"]
+    assert symbol(snapshot, "pkg.old:").open
+
+
+def test_a_name_that_is_bound_again_to_an_import(tmp_path: Path) -> None:
+    source = """
+import sys
+from typing import NoReturn
+if sys.platform == "win32":
+    def geteuid() -> NoReturn: ...
+else:
+    from os import geteuid
+"""
+    snapshot = collected(tmp_path, __init__=source)
+    assert symbol(snapshot, "pkg:geteuid").kind in (SymbolKind.FUNCTION, SymbolKind.ATTRIBUTE)
+
+
+def test_a_wildcard_import_brings_the_submodules_that_a_package_imports(tmp_path: Path) -> None:
+    package = tmp_path / "pkg"
+    (package / "sub").mkdir(parents=True)
+    (package / "__init__.py").write_text("from pkg.sub import *\n", encoding="utf-8")
+    (package / "sub" / "__init__.py").write_text("from pkg.sub.one import f\n", encoding="utf-8")
+    (package / "sub" / "one.py").write_text("def f(): ...\n", encoding="utf-8")
+    snapshot = collect(FolderTree(tmp_path), "pkg", "1")
+    assert symbol(snapshot, "pkg:one").definition == Ref("pkg.sub.one", "")
+
+
+DECORATORS = """
+import functools
+def injects(func):
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        return func(make(), *args, **kwargs)
+    return wrapper
+def adds(key):
+    def decorate(func):
+        @functools.wraps(func)
+        def wrapper(*args, **kwargs):
+            return func(*args, key=key, **kwargs)
+        return wrapper
+    return decorate
+def passes(func):
+    @functools.wraps(func)
+    def wrapper(self, *args, **kwargs):
+        log()
+        return func(self, *args, **kwargs)
+    return wrapper
+def twice(func):
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        try:
+            return func(*args, **kwargs)
+        except ValueError:
+            return func(args[0])
+    return wrapper
+def marks(func):
+    func.mark = 1
+    return func
+class App:
+    def route(self, f): ...
+app = App()
+@injects
+def injected(session, a): ...
+@adds("x")
+def added(a, key): ...
+@twice
+def again(a, b=1): ...
+@marks
+def marked(a): ...
+@app.route
+def routed(a): ...
+class C:
+    @passes
+    def method(self, a): ...
+"""
+
+
+def test_decorators_that_pass_other_arguments_on_hide_the_parameters(tmp_path: Path) -> None:
+    snapshot = collected(tmp_path, __init__=DECORATORS)
+    for name in ("injected", "added", "routed"):
+        assert symbol(snapshot, f"pkg:{name}").signature is None, name
+    assert parameters(snapshot, "pkg:again") == ["a", "b=1"]
+    assert parameters(snapshot, "pkg:marked") == ["a"]
+    assert parameters(snapshot, "pkg:C.method") == ["a"]
+
+
+def test_facts_of_many_bases_are_cut_as_often_as_they_differ(tmp_path: Path) -> None:
+    """Each base has its own epoch; what is empty must not double with each of them."""
+    bases = [f"class B{i}:\n    def m{i}(self): ..." for i in range(40)]
+    names = ", ".join(f"B{i}" for i in range(40))
+    source = "\n".join([*bases, f"class C({names}): ..."])
+    snapshot = collected(tmp_path, __init__=source)
+    history = merge("pkg", "pkg", [snapshot])
+    assert history.member(Ref("pkg", "C"), "m7", history.timeline.all).present == ReleaseSet(1)
