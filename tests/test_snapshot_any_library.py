@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from driftwatch.releases import ReleaseSet
 from driftwatch.snapshot.collect import collect
 from driftwatch.snapshot.history import merge
@@ -123,3 +125,63 @@ def test_facts_of_many_bases_are_cut_as_often_as_they_differ(tmp_path: Path) -> 
     snapshot = collected(tmp_path, __init__=source)
     history = merge("pkg", "pkg", [snapshot])
     assert history.member(Ref("pkg", "C"), "m7", history.timeline.all).present == ReleaseSet(1)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_open"),
+    [
+        ("x = 1\n__all__ = [n for n in globals() if n == 'x']", True),
+        ("x = 1\n__all__ = ['x'] + make()", True),
+        ("x = 1\n__all__ = []\n__all__.append(name)", True),
+        ("x = 1\nglobals()['z'] = 1", True),
+        ("x = 1\ndef __getattr__(name): return 1", True),
+        ("x = 1\nfill(globals())", True),
+        ("x = 1\nexec('z = 1')", True),
+        ("import sys\nx = 1\nfor n in names: setattr(sys.modules[__name__], n, 1)", True),
+        ("x = 1\n__all__ = ['x']\nglobals()['z'] = 1", False),
+        ("x = 1\n__all__ = ('x',)\n__all__ += ['y']\ny = 2", False),
+        ("x = 1", False),
+    ],
+)
+def test_openness_goes_through_wildcard_imports(tmp_path: Path, source: str, is_open: bool) -> None:
+    snapshot = collected(tmp_path, __init__="from .a import *", a=source)
+    assert symbol(snapshot, "pkg:").open is is_open
+    assert symbol(snapshot, "pkg:x").kind is SymbolKind.ATTRIBUTE
+
+
+def test_attributes_that_are_set_on_modules_and_classes(tmp_path: Path) -> None:
+    snapshot = collected(
+        tmp_path,
+        __init__="from . import a, b\n",
+        a="class C: ...\nclass D: ...\nfor name in names():\n    setattr(D, name, 1)\n",
+        b="from . import a\na.late = 1\na.C.run = lambda self: 0\nsetattr(a.C, 'stop', 1)\na.C.__doc__ = ''\n",
+    )
+    assert symbol(snapshot, "pkg.a:late").kind is SymbolKind.ATTRIBUTE
+    assert {ref.qualname for ref in snapshot.symbols if ref.qualname.startswith("C.")} == {"C.run", "C.stop"}
+    assert not symbol(snapshot, "pkg.a:C").open
+    assert symbol(snapshot, "pkg.a:D").open
+
+
+def test_a_decorator_of_a_class_may_give_it_names(tmp_path: Path) -> None:
+    source = "import dataclasses, other\n@other.adds\nclass C: ...\n@dataclasses.dataclass\nclass D:\n    x: int = 0\n"
+    snapshot = collected(tmp_path, __init__=source)
+    assert symbol(snapshot, "pkg:C").open
+    assert not symbol(snapshot, "pkg:D").open
+
+
+def test_a_class_method_under_another_name_is_bound(tmp_path: Path) -> None:
+    source = "class M:\n    @classmethod\n    def create(cls, a): ...\n    def plain(self, b): ...\n"
+    snapshot = collected(tmp_path, __init__=f"{source}make = M.create\nplain = M.plain\n")
+    assert parameters(snapshot, "pkg:make") == ["a"]
+    assert parameters(snapshot, "pkg:plain") == ["self", "b"]
+
+
+def test_a_folder_without_an_init_file_is_a_package_where_it_holds_sources(tmp_path: Path) -> None:
+    (tmp_path / "pkg" / "space").mkdir(parents=True)
+    (tmp_path / "pkg" / "data").mkdir()
+    (tmp_path / "pkg" / "data" / "table.csv").write_text("", encoding="utf-8")
+    (tmp_path / "pkg" / "space" / "mod.py").write_text("def f(a): ...", encoding="utf-8")
+    snapshot = collected(tmp_path, __init__="")
+    assert parameters(snapshot, "pkg.space.mod:f") == ["a"]
+    assert Ref("pkg.space", "") in snapshot.symbols
+    assert Ref("pkg.data", "") not in snapshot.symbols

@@ -12,10 +12,10 @@ from dataclasses import replace
 from driftwatch.errors import SnapshotError
 from driftwatch.snapshot.codec import alias_of
 from driftwatch.snapshot.describe import Descriptions, is_dunder
-from driftwatch.snapshot.library import Foreign, Found, Library, ModuleFound
+from driftwatch.snapshot.library import Definition, Foreign, Found, Library, ModuleFound
 from driftwatch.snapshot.model import Ref, Snapshot, Symbol, SymbolKind
 from driftwatch.snapshot.reader import Reader
-from driftwatch.snapshot.source_facts import ModuleFacts, ValueFacts
+from driftwatch.snapshot.source_facts import ClassFacts, ModuleFacts, ValueFacts
 from driftwatch.snapshot.tree import SourceTree
 
 
@@ -46,6 +46,10 @@ class _Collecting:
                 self._symbols[ref] = Symbol(ref, SymbolKind.MODULE, open=True)
         for symbol in self._descriptions.all():
             self._symbols.setdefault(symbol.ref, symbol)
+        for path in self._library.modules_under(self._root):
+            facts = self._library.module(path)
+            for owner, name in facts.gives if facts is not None else ():
+                self._give(self._library.resolve(owner), name)
         return dict(sorted(self._symbols.items()))
 
     def _module(self, facts: ModuleFacts) -> None:
@@ -69,6 +73,20 @@ class _Collecting:
             lazy = facts.lazy.get(name, ()) if bound is None else ()
             needs = bound.needs if bound is not None else [f"{t.module}.{t.name}".rstrip(".") for t in lazy]
             self._place(ref.member(name), found, self._descriptions.requires(needs))
+
+    def _give(self, owner: Found | None, name: str | None) -> None:
+        """A module of the library gives a name to another one, or to a class: perhaps one that nobody can tell."""
+        if isinstance(owner, ModuleFound):
+            ref = Ref(owner.module, "")
+        elif isinstance(owner, Definition) and isinstance(owner.bound.facts, ClassFacts):
+            ref = owner.ref
+        else:
+            return
+        symbol = self._symbols.get(ref)
+        if name is None and symbol is not None:
+            self._symbols[ref] = replace(symbol, open=True)
+        elif name is not None and symbol is not None and not name.startswith("_"):
+            self._symbols.setdefault(ref.member(name), Symbol(ref.member(name), SymbolKind.ATTRIBUTE))
 
     def _place(self, ref: Ref, found: Found | None, requires: tuple[str, ...]) -> None:
         """Record what a name of a module leads to."""

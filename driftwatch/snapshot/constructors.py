@@ -11,12 +11,12 @@ import ast
 from collections.abc import Iterator
 
 from driftwatch.snapshot.decorators import (
-    TRANSPARENT_ON_CLASSES,
     accepted_keywords,
     is_dataclass,
     keyword_flag,
     last_name,
     literal,
+    may_add_members,
     without_first,
 )
 from driftwatch.snapshot.library import Definition, Foreign, Found, Library
@@ -152,7 +152,7 @@ def _own(library: Library, found: Definition) -> tuple[Signature | None, ...] | 
         signatures = [tuple(_from_function(library, bound)) for bound in deciding]
         # Both are given the same arguments; where they want different ones, no signature says what fits.
         return signatures[0] if len(set(map(_takes, signatures))) == 1 else _UNKNOWN
-    if any(last_name(d.path) not in TRANSPARENT_ON_CLASSES for d in facts.decorators):
+    if may_add_members(facts.decorators):
         # It may make a constructor of the fields (attrs and its like).
         return _UNKNOWN
     return None

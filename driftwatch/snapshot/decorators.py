@@ -76,6 +76,11 @@ def is_dataclass(decorators: Iterable[DecoratorFacts]) -> DecoratorFacts | None:
     return next((d for d in decorators if last_name(d.path) == "dataclass"), None)
 
 
+def may_add_members(of_class: Iterable[DecoratorFacts]) -> bool:
+    """Whether a decorator of a class is none of those that are known to give it no public names of its own."""
+    return any(last_name(d.path) not in TRANSPARENT_ON_CLASSES for d in of_class)
+
+
 def keyword_flag(decorator: DecoratorFacts, name: str) -> bool | None:
     """The literal truth value of a decorator's keyword."""
     for argument in decorator.arguments:

@@ -257,7 +257,7 @@ class Descriptions:
             bases=tuple(self._bases(found, facts)),
             deprecated=decorators.deprecation_of((self._spelled_out(d) for d in facts.decorators), warns),
             requires=requires,
-            open=facts.dynamic or strange or delegated is None,
+            open=facts.dynamic or strange or delegated is None or decorators.may_add_members(facts.decorators),
             shows=constructors.ANYTHING if constructors.hidden_constructor(self._library, found) else None,
         )
         for name in facts.body:
@@ -420,7 +420,9 @@ def _named_tuple(ref: Ref, call: DecoratorFacts, requires: tuple[str, ...]) -> I
 
 def _seen(facts: FunctionFacts, binding: Binding | None) -> tuple[Parameter, ...]:
     """A function's parameters as its caller sees them."""
-    if binding in (Binding.INSTANCE, Binding.CLASS):
+    bound = binding in (Binding.INSTANCE, Binding.CLASS)
+    # A class method that is taken out of its class is bound to it all the same.
+    if bound or (binding is None and any(decorators.last_name(d.path) == "classmethod" for d in facts.decorators)):
         return decorators.without_first(facts.parameters)
     return facts.parameters
 

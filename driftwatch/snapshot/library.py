@@ -90,7 +90,12 @@ class Library:
             source = self._tree.read(path.replace(".", "/") + ".py")
             if source is not None:
                 return self._read(source, path, False)
-        return None
+        return ModuleFacts(path, True, {}) if last in entries and self._is_package(path) else None
+
+    def _is_package(self, path: str) -> bool:
+        """Whether a folder is a package; one without ``__init__.py`` is a namespace package where it holds sources."""
+        entries = self._entries(path.replace(".", "/"))
+        return "__init__.py" in entries or any(name.endswith(".py") for name in entries)
 
     def _read(self, source: bytes, path: str, is_package: bool) -> ModuleFacts:
         """The facts of a file. One below the root that is no Python of today is there, and may have any name."""
@@ -112,15 +117,13 @@ class Library:
             return self._modules[path] is not None
         folder, _, last = path.replace(".", "/").rpartition("/")
         entries = self._entries(folder)
-        return f"{last}.py" in entries or (
-            last in entries and "__init__.py" in self._entries(f"{folder}/{last}".lstrip("/"))
-        )
+        return f"{last}.py" in entries or (last in entries and self._is_package(path))
 
     def modules_under(self, root: str) -> Iterator[str]:
         """The module and every module below it that has a source, in order."""
         yield root
         for name in self._below(root):
-            if "__init__.py" in self._entries(f"{root}.{name}".replace(".", "/")):
+            if self._is_package(f"{root}.{name}"):
                 yield from self.modules_under(f"{root}.{name}")
             elif self.exists(f"{root}.{name}"):
                 yield f"{root}.{name}"
@@ -137,7 +140,7 @@ class Library:
             stem, _, suffix = name.partition(".")
             compiled = suffix.rpartition(".")[2] in ("so", "pyd")
             if stem.isidentifier() and stem not in ("__init__", "__main__") and (suffix in ("", "py") or compiled):
-                if compiled or suffix == "py" or "__init__.py" in self._entries(f"{package}.{stem}".replace(".", "/")):
+                if compiled or suffix == "py" or self._is_package(f"{package}.{stem}"):
                     stems[stem] = None
         return iter(stems)
 
@@ -170,9 +173,16 @@ class Library:
                 if package == module.name:
                     yield name
 
-    def is_open(self, module: ModuleFacts) -> bool:
-        """Whether the module may have names that cannot be listed."""
-        return module.open or any(self.module(star) is None for star in module.stars)
+    def is_open(self, module: ModuleFacts, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether the module may have names that cannot be listed, be it from one that it imports everything from."""
+        if module.open:
+            return True
+        sources = [self.module(star) for star in module.stars if star not in seen]
+        return any(
+            source is None
+            or (source.exported is None and (source.exports_computed or self.is_open(source, seen | {module.name})))
+            for source in sources
+        )
 
     def attribute(self, module: str, name: str, seen: frozenset[str] = frozenset()) -> Found | None:
         """What ``from module import name`` gives."""

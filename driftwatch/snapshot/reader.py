@@ -27,6 +27,7 @@ from driftwatch.snapshot.decorators import literal
 from driftwatch.snapshot.instance_attributes import Delegate, attributes_given_outside, instance_attributes
 from driftwatch.snapshot.lazy_names import LazyNames, lazy_names
 from driftwatch.snapshot.model import Parameter, ParameterKind
+from driftwatch.snapshot.outside_names import binds_freely, exports_are_written, given_elsewhere
 from driftwatch.snapshot.raising import refusals
 from driftwatch.snapshot.refusals import keywords_of
 from driftwatch.snapshot.returned import flavour, lengths
@@ -157,6 +158,7 @@ class _ModuleReading:
         self._changed = frozenset(name for line in _GLOBAL.findall(text) for name in line.replace(",", " ").split())
         self._may_wrap = "wraps" in text
         self._given = attributes_given_outside(tree)
+        self._exports_written = exports_are_written(tree.body)
 
     def facts(self) -> ModuleFacts:
         path = self._module.path
@@ -175,12 +177,14 @@ class _ModuleReading:
             stars=stars,
             exported=exported,
             lazy=self._lazy(lazy, bound, exported or ()) if lazy.there else {},
-            open=lazy.open or scope.binds_freely(self._tree.body),
+            open=lazy.open or binds_freely(self._tree.body),
             imports=tuple(dict.fromkeys(self._required_imports())),
             tries=tuple(dict.fromkeys(self._tried_imports())),
             demands=tuple(
                 dict.fromkeys(path for s in scope.imports_on_demand(self._tree.body) for path in self._paths(s))
             ),
+            exports_computed=not self._exports_written,
+            gives=tuple(dict.fromkeys((f"{path}.{owner}", name) for owner, name in given_elsewhere(self._tree.body))),
         )
 
     def _lazy(
@@ -283,7 +287,7 @@ class _ModuleReading:
 
     def _exported(self) -> tuple[str, ...] | None:
         exports = self._module.exports
-        if exports is None or not all(isinstance(name, str) for name in exports):
+        if exports is None or not self._exports_written or not all(isinstance(name, str) for name in exports):
             return None
         return tuple(str(name) for name in exports)
 

@@ -123,27 +123,6 @@ def imports_on_demand(body: Sequence[ast.stmt]) -> Iterator[ast.Import | ast.Imp
             yield from (inner for inner in ast.walk(statement) if isinstance(inner, ast.Import | ast.ImportFrom))
 
 
-def binds_freely(body: Sequence[ast.stmt]) -> bool:
-    """Whether code puts names into its module that are not written in it: through ``globals()``, ``sys.modules``."""
-    for statement, _ in running(body):
-        if isinstance(statement, ast.Assign):
-            written = [t.value for t in statement.targets if isinstance(t, ast.Subscript)]
-        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            call = statement.value
-            written = [call.func.value] if isinstance(call.func, ast.Attribute) and call.func.attr == "update" else []
-            if isinstance(call.func, ast.Name) and call.func.id == "setattr":
-                written = [a.value for a in call.args[:1] if isinstance(a, ast.Subscript)]
-        else:
-            continue
-        for place in written:
-            if isinstance(place, ast.Call) and isinstance(place.func, ast.Name):
-                if place.func.id in ("globals", "locals", "vars"):
-                    return True
-            elif isinstance(place, ast.Attribute) and place.attr == "modules":
-                return True
-    return False
-
-
 def imports_in(guard: Guard) -> Iterator[ast.Import | ast.ImportFrom]:
     """The imports a guard protects."""
     for statement, condition in running(guard.body):

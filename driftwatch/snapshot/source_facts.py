@@ -142,6 +142,8 @@ class ModuleFacts:
     `lazy` are the names its ``__getattr__`` answers, each with the places to look, best first. `open` says that it
     answers names that cannot be listed. `imports` are the dotted paths it cannot be imported without, `tries` those it
     goes on without, each with all the imports of the same ``try``, and `demands` those it imports later or perhaps.
+    `exports_computed` says that its ``__all__`` is there and cannot be read. `gives` are attributes that it sets on
+    other modules and on classes, by the path it knows these under; a None name may be any.
     """
 
     name: str
@@ -154,3 +156,5 @@ class ModuleFacts:
     imports: tuple[str, ...] = ()
     tries: tuple[tuple[str, tuple[str, ...]], ...] = ()
     demands: tuple[str, ...] = ()
+    exports_computed: bool = False
+    gives: tuple[tuple[str, str | None], ...] = ()
