@@ -40,20 +40,16 @@ Lines = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The base revision in a folder. `root` is the repository's top, `copy` the folder that stands for it, `common` and
-    `stand_in` the folders below which paths of the one are paths of the other. `renamed` gives old names by new ones.
-    """
+    """The base revision: `copy` stands for `root`, the repository's top. `renamed` gives old names by new ones."""
 
     commit: str
     root: Path
     copy: Path
-    common: Path
-    stand_in: Path
     renamed: Mapping[str, str]
 
     def mirrored(self, path: Path) -> Path:
         """The path that stands for a path of the working tree."""
-        return self.stand_in / Path(os.path.normpath(path)).relative_to(self.common)
+        return self.copy / Path(os.path.normpath(path)).relative_to(self.root)
 
 
 def scan_new(request: ScanRequest, revision: str) -> ScanResult:
@@ -90,14 +86,10 @@ def opened(request: ScanRequest, revision: str) -> Iterator[Base]:
     here = (request.base or Path.cwd()).resolve()
     root = _top([here / path for path in request.paths])
     commit = _parting(root, revision)
-    # The working folder and the repository keep their places to each other, so that reports show equal paths.
-    common = Path(os.path.commonpath([here, root]))
-    common = common.parent if common == root else common
     with tempfile.TemporaryDirectory(prefix="driftwatch-base-") as folder:
-        stand_in = Path(folder).resolve()
-        copy = stand_in / root.relative_to(common)
+        copy = Path(folder).resolve() / root.name
         _write(commit, copy)
-        yield Base(commit.commit, root, copy, common, stand_in, _renamed(root, commit))
+        yield Base(commit.commit, root, copy, _renamed(root, commit))
 
 
 def _top(paths: Sequence[Path]) -> Path:
@@ -158,7 +150,7 @@ def _write(commit: GitCommit, copy: Path) -> None:
             except (OSError, ValueError):
                 # A name this system cannot have; the working tree cannot have it either.
                 continue
-    # What looks for the project's top stops here, as it does in the working tree.
+    # What looks for the project's top stops here, as it does in the working tree: reports show equal paths.
     (copy / ".git").mkdir(exist_ok=True)
 
 
@@ -182,26 +174,18 @@ def _renamed(root: Path, commit: GitCommit) -> dict[str, str]:
 def _request_for(request: ScanRequest, base: Base) -> ScanRequest | None:
     """The same request, of the base; None where the base has none of its paths."""
     here = (request.base or Path.cwd()).resolve()
-    at = base.mirrored(here)
-    at.mkdir(parents=True, exist_ok=True)
-    paths: list[Path] = []
-    for path in request.paths:
-        there = base.mirrored(_real(here / path))
-        if there.exists():
-            # As it was written, where that leads there too: reports name folders as they were given.
-            paths.append(path if not path.is_absolute() and (at / path).exists() else there)
+    given = [_real(here / path) for path in request.paths]
+    paths = [there for path in given if (there := base.mirrored(path)).exists()]
     # A named file that was called something else is looked for under that name.
     paths += [
-        base.copy / old
-        for new, old in base.renamed.items()
-        if base.root / new in {_real(here / path) for path in request.paths} and (base.copy / old).is_file()
+        base.copy / old for new, old in base.renamed.items() if base.root / new in given and (base.copy / old).is_file()
     ]
     if not paths:
         return None
     baseline = request.baseline
     if baseline is not None:
         baseline = _there(base, Path.cwd() / baseline)
-    return replace(request, paths=tuple(paths), config=_config(request.config, base), baseline=baseline, base=at)
+    return replace(request, paths=tuple(paths), config=_config(request.config, base), baseline=baseline)
 
 
 def _real(path: Path) -> Path:

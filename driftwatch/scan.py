@@ -25,7 +25,7 @@ from driftwatch.passages import Passages
 from driftwatch.project import ranges
 from driftwatch.project.config import Config, discover
 from driftwatch.project.declared import Notice, Requirements
-from driftwatch.project.discovery import Root, find_roots
+from driftwatch.project.discovery import Found, Root, find_roots
 from driftwatch.project.pins import installations
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.rules import RULES, apply, apply_to_installations, suggestion, told_once
@@ -118,18 +118,14 @@ class TargetResult:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The scanned files by the path that reports show, read again when asked for."""
+    """The files of a project by their paths in it, read again when asked for."""
 
-    roots: tuple[tuple[str, Path], ...]
+    project: Path
     _known: dict[str, tuple[str, ...] | None] = field(default_factory=dict, repr=False, compare=False)
 
     def path(self, shown: str) -> Path:
-        """Where a file is. One of the project round a root may be shown by a path that leads out of it."""
-        for prefix, folder in self.roots:
-            if prefix and shown.startswith(prefix):
-                return Path(os.path.normpath(folder / shown.removeprefix(prefix)))
-        folder = next((folder for prefix, folder in self.roots if not prefix), self.roots[0][1])
-        return Path(os.path.normpath(folder / shown))
+        """Where a file is. What lies outside of the project is shown by a path that leads out of it."""
+        return Path(os.path.normpath(self.project / shown))
 
     def text(self, shown: str) -> str | None:
         lines = self.lines(shown)
@@ -192,13 +188,12 @@ def scan(request: ScanRequest) -> ScanResult:
     baseline_path = request.baseline or config.baseline
     baseline = read_baseline(baseline_path) if baseline_path is not None else ()
 
-    roots, unlisted = find_roots(request.paths, base=base, exclude=config.exclude, exclude_from=config.folder)
-    requirements = _requirements(request, roots)
+    found = find_roots(request.paths, base=base, exclude=config.exclude, exclude_from=config.folder)
+    roots = found.roots
+    requirements = _requirements(request, found)
     request = replace(request, targets=_with_pinned(request, requirements.values()))
     histories = {target.history.distribution: target.history for target in request.targets}
-    checked = {
-        target.history.distribution: _checked_range(target, request, requirements, roots) for target in request.targets
-    }
+    checked = {target.history.distribution: _checked_range(target, request, requirements) for target in request.targets}
     contexts = {
         target.history.distribution: Context(
             target.history,
@@ -211,7 +206,7 @@ def scan(request: ScanRequest) -> ScanResult:
     }
     verdicts: list[Verdict] = []
     unresolved: list[Unresolved] = []
-    diagnostics = list(unlisted)
+    diagnostics = list(found.unread)
     files = analysed = 0
     touched: set[str] = set()
     uses: Counter[str] = Counter()
@@ -231,15 +226,15 @@ def scan(request: ScanRequest) -> ScanResult:
         uses.update(use.distribution for use in analysis.uses if not isinstance(use, SwitchedOff))
         touched.update(root.prefix + use.location.path for use in analysis.uses)
         sites += sites_of(analysis.uses, root.prefix)
-        said = [*apply(analysis.uses, contexts, chosen), *_of_installations(root, contexts, chosen, requirements, told)]
-        verdicts += [placed(verdict, root.prefix) for verdict in said]
+        verdicts += [placed(verdict, root.prefix) for verdict in apply(analysis.uses, contexts, chosen)]
+        verdicts += _of_installations(root, contexts, chosen, requirements, told)
         unresolved += [replace(each, path=root.prefix + each.path) for each in analysis.unresolved]
         diagnostics += [replace(each, path=root.prefix + each.path) for each in analysis.diagnostics]
         diagnostics += _not_python(root, {each.path for each in diagnostics})
 
     timelines = {name: history.timeline for name, history in histories.items()}
     sets = {name: each.releases for name, each in checked.items()}
-    sources = Sources(tuple((root.prefix, root.folder) for root in roots))
+    sources = Sources(found.project)
     sifted = sift(
         judge(told_once(verdicts), timelines, sets, severities, Passages(sources.lines)),
         touched,
@@ -262,7 +257,7 @@ def scan(request: ScanRequest) -> ScanResult:
         targets=tuple(
             _fares(
                 histories[name],
-                _with_unread(checked[name], contexts[name], requirements, roots),
+                _with_unread(checked[name], contexts[name], requirements),
                 still_true,
                 uses[name],
                 sites,
@@ -326,13 +321,13 @@ def _severities(config: Config) -> dict[str, Severity]:
     return {code: severity for code, (_, severity) in result.items()}
 
 
-def _requirements(request: ScanRequest, roots: Sequence[Root]) -> dict[Path, Requirements]:
+def _requirements(request: ScanRequest, found: Found) -> dict[Path, Requirements]:
     """What is declared round each folder that is scanned, and round each file that is named."""
     names = [name for target in request.targets for name in (target.history.distribution, *target.companions)]
-    places = [path for root in roots for path in ([file.parent for file in root.named] or [root.folder])]
+    places = [path for root in found.roots for path in ([file.parent for file in root.named] or [root.folder])]
     config = request.config
     return {
-        place: Requirements(place, names, exclude=config.exclude, exclude_from=config.folder)
+        place: Requirements(place, names, project=found.project, exclude=config.exclude, exclude_from=config.folder)
         for place in dict.fromkeys(places)
     }
 
@@ -350,38 +345,24 @@ def _with_pinned(request: ScanRequest, declared: Iterable[Requirements]) -> tupl
     return tuple(found)
 
 
-def _placed_notice(notice: Notice, place: Path, roots: Sequence[Root]) -> Notice:
-    """A notice with its path as reports show it."""
-    root = next(root for root in roots if place == root.folder or place in {file.parent for file in root.named})
-    return replace(notice, path=root.prefix + Path(os.path.relpath(place / notice.path, root.folder)).as_posix())
-
-
 def _with_unread(
     checked: ranges.CheckedRange,
     context: Context,
     declared: Mapping[Path, Requirements],
-    roots: Sequence[Root],
 ) -> ranges.CheckedRange:
     """The range with the files that may declare something of the library, or of what comes with it, and are broken."""
     names = {canonicalize_name(name) for name in (context.history.distribution, *context.companions)}
-    broken = [
-        _placed_notice(notice, place, roots)
-        for place, requirements in declared.items()
-        for notice in requirements.notices
-        if notice.about in names
-    ]
+    broken = [notice for requirements in declared.values() for notice in requirements.notices if notice.about in names]
     return replace(checked, notices=tuple(dict.fromkeys((*checked.notices, *broken))))
 
 
-def _checked_range(
-    target: Watched, request: ScanRequest, declared: Mapping[Path, Requirements], roots: Sequence[Root]
-) -> ranges.CheckedRange:
+def _checked_range(target: Watched, request: ScanRequest, declared: Mapping[Path, Requirements]) -> ranges.CheckedRange:
     """The range of one target; roots that declare different ones are held against all of them."""
     config = request.config
     history = target.history
     ranges.check_names(request.against, [each.history.distribution for each in request.targets])
     found: dict[ranges.CheckedRange, None] = {}
-    for place, requirements in declared.items():
+    for requirements in declared.values():
         one = ranges.choose(
             history.distribution,
             history.timeline,
@@ -391,7 +372,7 @@ def _checked_range(
             requirements=requirements,
             unavailable=dict(target.unavailable),
         )
-        found[replace(one, notices=tuple(_placed_notice(notice, place, roots) for notice in one.notices))] = None
+        found[one] = None
     if len(found) == 1:
         return next(iter(found))
     # A folder that declares nothing says nothing against what another declares.
@@ -444,8 +425,7 @@ def _of_installations(
     for distribution, context in contexts.items():
         found = installations(requirements[root.folder], (distribution, *context.companions))
         for verdict in apply_to_installations(found, context, chosen):
-            place = os.path.normpath(root.folder / verdict.location.path)
-            key = (place, verdict.location.line, verdict.location.column, verdict.code, verdict.symbol)
+            key = (verdict.location, verdict.code, verdict.symbol)
             if key not in told:
                 told.add(key)
                 yield verdict

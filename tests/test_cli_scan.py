@@ -142,20 +142,6 @@ def test_output_to_a_device(studio: Path) -> None:
     assert run("scan", "--output", "/dev/stdout", cwd=studio).out.startswith("studio.py:8:16: error")
 
 
-def test_github_paths_are_those_of_the_repository(studio: Path) -> None:
-    (studio / "src").mkdir()
-    (studio / "studio.py").rename(studio / "src" / "studio.py")
-    result = run("scan", "--format", "github", ".", cwd=studio / "src", environment={"GITHUB_WORKSPACE": str(studio)})
-    assert result.out.startswith("::error file=src/studio.py,line=8,")
-
-
-def test_a_path_is_shown_as_seen_from_here(studio: Path) -> None:
-    (studio / "src").mkdir()
-    (studio / "studio.py").rename(studio / "src" / "studio.py")
-    assert run("scan", "src", cwd=studio).out.startswith("src/studio.py:8:16: error")
-    assert json.loads(run("scan", "src", "--format", "json", cwd=studio).out)["findings"][0]["path"] == "studio.py"
-
-
 def test_colour_when_forced(studio: Path) -> None:
     forced = run("scan", cwd=studio, environment={"FORCE_COLOR": "1"})
     assert "\x1b[1;31merror" in forced.out

@@ -164,9 +164,9 @@ def test_a_file_of_ten_megabytes(tmp_path: Path) -> None:
 
 
 def scanned(folder: Path) -> tuple[Analysis, tuple[str, ...]]:
-    roots, diagnostics = find_roots([folder], base=folder)
-    assert not diagnostics
-    files = roots[0].files
+    found = find_roots([folder], base=folder)
+    assert not found.unread
+    files = found.roots[0].files
     return analyse(folder, files, [history()]), tuple(Path(path).name for path in files)
 
 

@@ -171,7 +171,7 @@ def test_what_is_said(tmp_path: Path) -> None:
 
 def test_the_project_round_a_folder_speaks_once(tmp_path: Path) -> None:
     write(tmp_path, {"pyproject.toml": PYPROJECT, "src/a.py": "import kiln\n", "tests/b.py": "import kiln\n"})
-    assert skews(tmp_path / "src") == [("../pyproject.toml", 12, "kiln-bricks")]
+    assert skews(tmp_path / "src") == [("pyproject.toml", 12, "kiln-bricks")]
     result = scanned(tmp_path / "src", tmp_path / "tests")
     (finding,) = [f for f in result.findings if f.code == "DW601"]
     assert result.sources.path(finding.location.path) == tmp_path / "pyproject.toml"

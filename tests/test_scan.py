@@ -89,7 +89,7 @@ def test_the_projects_own_requirement_is_the_range(tmp_path: Path) -> None:
     write(tmp_path, src__app=BREAKS)
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pottery'\ndependencies = ['kiln==1.0']\n")
     result = run(tmp_path / "src")
-    assert said(result) == [("app.py", 5, "DW101", "1.0")]
+    assert said(result) == [("src/app.py", 5, "DW101", "1.0")]
     assert result.targets[0].origin == "pottery's own requirement kiln==1.0 (pyproject.toml)"
 
 
@@ -101,7 +101,7 @@ def test_roots_with_different_requirements_are_held_against_all_of_them(tmp_path
     result = run(Path("one"), Path("two"), Path("three"), base=tmp_path)
     assert said(result) == [("one/app.py", 5, "DW101", "1.0"), ("two/app.py", 5, "DW101", "1.0")]
     assert result.targets[0].origin == (
-        "one's own requirement kiln==1.0 (pyproject.toml); two's own requirement kiln==2.0 (pyproject.toml)"
+        "one's own requirement kiln==1.0 (one/pyproject.toml); two's own requirement kiln==2.0 (two/pyproject.toml)"
     )
 
 
@@ -129,7 +129,7 @@ def test_one_file_by_its_name(tmp_path: Path) -> None:
     path = tmp_path / "tools" / "bake"
     path.parent.mkdir()
     path.write_text(BREAKS)
-    assert said(run(Path("tools/bake"), base=tmp_path, against=("all",))) == [("tools/bake", 5, "DW101", "1.0")]
+    assert said(run(Path("tools/bake"), base=tmp_path, against=("all",))) == [("bake", 5, "DW101", "1.0")]
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,11 @@ def make(root: Path, *names: str) -> None:
 
 
 def found(base: Path, *paths: str, exclude: tuple[str, ...] = (), exclude_from: Path | None = None) -> list[list[str]]:
-    roots, diagnostics = find_roots([Path(p) for p in paths], base=base, exclude=exclude, exclude_from=exclude_from)
-    assert diagnostics == ()
-    return [[root.prefix + Path(file).relative_to(root.folder).as_posix() for file in root.files] for root in roots]
+    found = find_roots([Path(p) for p in paths], base=base, exclude=exclude, exclude_from=exclude_from)
+    assert found.unread == ()
+    return [
+        [root.prefix + Path(file).relative_to(root.folder).as_posix() for file in root.files] for root in found.roots
+    ]
 
 
 def test_python_files_in_a_fixed_order_and_nothing_else(tmp_path: Path) -> None:
@@ -35,7 +37,7 @@ def test_folders_of_tools_are_skipped_below_a_root_only(tmp_path: Path) -> None:
     make(tmp_path, "env/pyvenv.cfg", "env/lib/a.py", "build/lib/a.py", "pkg/build/__init__.py", "site-packages/b.py")
     assert found(tmp_path, ".") == [["pkg/build/__init__.py", "src/a.py"]]
     assert found(tmp_path, "site-packages") == [["b.py"]]
-    assert found(tmp_path, "env") == [["lib/a.py"]]
+    assert found(tmp_path, "env") == [["env/lib/a.py"]]
 
 
 def test_excluded_files_and_folders(tmp_path: Path) -> None:
@@ -58,12 +60,59 @@ def test_several_roots_are_told_apart(tmp_path: Path) -> None:
     make(tmp_path, "src/a.py", "tests/a.py", "x/lib/a.py", "y/lib/a.py")
     assert found(tmp_path, "src", "tests") == [["src/a.py"], ["tests/a.py"]]
     absolute = [str(tmp_path / "x/lib"), str(tmp_path / "y/lib")]
-    assert found(tmp_path, *absolute) == [["lib/a.py"], ["lib-2/a.py"]]
+    assert found(tmp_path, *absolute) == [["x/lib/a.py"], ["y/lib/a.py"]]
 
 
 def test_a_root_named_twice_is_one(tmp_path: Path) -> None:
     make(tmp_path, "src/a.py")
     assert found(tmp_path, "src", "./src/", str(tmp_path / "src")) == [["a.py"]]
+
+
+def test_a_file_that_several_paths_lead_to_is_in_the_outermost_folder_alone(tmp_path: Path) -> None:
+    make(tmp_path, "a.py", "tests/b.py", "tests/deep/c.py", ".venv/d.py")
+    whole = ["a.py", "tests/b.py", "tests/deep/c.py"]
+    assert found(tmp_path, ".") == [whole]
+    assert found(tmp_path, "tests", "tests/deep", ".", "a.py", "tests/b.py") == [whole]
+    assert found(tmp_path, ".", ".venv") == [whole, [".venv/d.py"]]
+
+
+# -- the project, which paths start at ---------------------------------------------------------------------------------
+
+
+def project(base: Path, *paths: str) -> Path:
+    return find_roots([Path(path) for path in paths], base=base).project
+
+
+@pytest.mark.parametrize("mark", ["pyproject.toml", "setup.cfg", "setup.py", ".git", ".hg", "app-1.0.dist-info"])
+def test_the_project_is_round_all_paths(tmp_path: Path, mark: str) -> None:
+    make(tmp_path, "src/app/a.py", "tests/b.py")
+    (tmp_path / mark).mkdir()
+    for paths in (["."], ["src"], ["src/app"], ["src/app/a.py"], ["src", "tests/b.py"], [str(tmp_path / "tests")]):
+        assert project(tmp_path, *paths) == tmp_path
+        assert project(tmp_path / "src", *(str(tmp_path / path) for path in paths)) == tmp_path
+
+
+def test_a_repository_comes_before_the_projects_in_it(tmp_path: Path) -> None:
+    make(tmp_path, "one/pyproject.toml", "one/a.py", "two/pyproject.toml", "two/b.py")
+    assert project(tmp_path, "one") == tmp_path / "one"
+    assert project(tmp_path, "one", "two") == tmp_path
+    (tmp_path / ".git").mkdir()
+    assert project(tmp_path, "one") == project(tmp_path, ".") == project(tmp_path, "one/a.py") == tmp_path
+
+
+def test_without_a_mark_the_folder_round_all_paths_is_the_project(tmp_path: Path) -> None:
+    make(tmp_path, "x/lib/a.py", "x/b.py")
+    assert (
+        project(tmp_path, "x") == project(tmp_path, "x/b.py") == project(tmp_path, "x/b.py", "x/lib") == tmp_path / "x"
+    )
+
+
+def test_what_is_installed_belongs_to_no_project_round_it(tmp_path: Path) -> None:
+    make(tmp_path, "pyproject.toml", "site-packages/lib/a.py", ".cache/driftwatch/app/app/b.py")
+    assert project(tmp_path, "site-packages/lib") == tmp_path / "site-packages/lib"
+    (tmp_path / "site-packages/lib-1.0.dist-info").mkdir()
+    assert project(tmp_path, "site-packages/lib") == tmp_path / "site-packages"
+    assert project(tmp_path, ".cache/driftwatch/app") == tmp_path / ".cache/driftwatch/app"
 
 
 def test_loops_of_links_end_and_no_file_is_seen_twice(tmp_path: Path) -> None:
@@ -106,11 +155,11 @@ def test_a_folder_that_cannot_be_listed_is_told(tmp_path: Path) -> None:
     make(tmp_path, "a.py", "closed/b.py")
     (tmp_path / "closed").chmod(0)
     try:
-        roots, diagnostics = find_roots([tmp_path], base=tmp_path)
+        scan = find_roots([tmp_path], base=tmp_path)
     finally:
         (tmp_path / "closed").chmod(0o700)
-    assert [Path(file).name for file in roots[0].files] == ["a.py"]
-    assert [(d.path, d.message) for d in diagnostics] == [("closed", "the folder cannot be listed: Permission denied")]
+    assert [Path(file).name for file in scan.roots[0].files] == ["a.py"]
+    assert [(d.path, d.message) for d in scan.unread] == [("closed", "the folder cannot be listed: Permission denied")]
 
 
 def test_a_folder_that_vanishes_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,8 +173,8 @@ def test_a_folder_that_vanishes_is_told(tmp_path: Path, monkeypatch: pytest.Monk
         return real(path)
 
     monkeypatch.setattr("driftwatch.project.discovery.os.scandir", scandir)
-    roots, diagnostics = find_roots([tmp_path], base=tmp_path)
-    assert [Path(file).name for file in roots[0].files] == ["a.py"]
-    assert [(d.path, d.message) for d in diagnostics] == [
+    scan = find_roots([tmp_path], base=tmp_path)
+    assert [Path(file).name for file in scan.roots[0].files] == ["a.py"]
+    assert [(d.path, d.message) for d in scan.unread] == [
         ("gone", "the folder cannot be listed: No such file or directory")
     ]

@@ -29,9 +29,8 @@ Examples:
   driftwatch baseline write -o known.json src tests
 
 \b
-Name the file with --baseline or with `baseline` in [tool.driftwatch], and scan the same paths from
-the same folder: an entry holds the path as a report shows it, no line, and the releases it is
-known for.""",
+Name the file with --baseline or with `baseline` in [tool.driftwatch]. An entry holds the path in the
+project, no line, and the releases it is known for.""",
 )
 @click.argument("inputs", nargs=-1, metavar="[PATH]...")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Where to write it; '-' prints it.")

@@ -175,15 +175,8 @@ def title(inputs: tuple[str, ...]) -> str:
 
 
 def report_of(result: ScanResult, name: str, seconds: float | None = None) -> Report:
-    """The result as the formats take it. Paths are shown as seen from here, so that a click on one opens the file."""
+    """The result as the formats take it."""
     from driftwatch.report.model import Report, TargetReport
-
-    # An annotation's path must be as the repository has it, wherever in it the scan was started.
-    here = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).resolve()
-
-    def shown(path: str) -> str:
-        place = result.sources.path(path)
-        return place.relative_to(here).as_posix() if place.is_relative_to(here) else path
 
     return Report(
         targets=tuple(
@@ -215,7 +208,6 @@ def report_of(result: ScanResult, name: str, seconds: float | None = None) -> Re
         title=name,
         hidden=result.suppressed,
         source=result.sources.lines,
-        shown=shown,
     )
 
 

@@ -24,7 +24,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from driftwatch.project.discovery import folders_below, listed
+from driftwatch.project.discovery import folders_below, is_project, listed, project_of
 from driftwatch.project.dockerfile import Installed, installed, is_dockerfile
 
 if sys.version_info >= (3, 11):
@@ -33,7 +33,6 @@ else:
     import tomli as tomllib
 
 _LARGEST = 8_000_000
-_PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py", "PKG-INFO", ".git", ".hg")
 _REQUIREMENTS = re.compile(r".*(?:requirements|constraints).*\.(?:txt|in)", re.IGNORECASE)
 _INCLUDED = re.compile(r"(?:-r|--requirement|-c|--constraint)(?:\s+|=)(\S+)")
 _EXTRA = re.compile(r"""(?:\s+and\s+)?\bextra\s*==\s*(['"])(?P<name>[^'"]*)\1(?:\s+and\s+)?""")
@@ -102,15 +101,22 @@ class _Place:
 class Requirements:
     """What the project round a folder declares of some distributions. Each file is read once, whoever asks.
 
-    Paths are relative to `folder`. `exclude` are patterns of folders that are not looked into, relative to
-    `exclude_from` where they are below it.
+    Paths are relative to `project`, by default the one that a scan of the folder has. `exclude` are patterns of
+    folders that are not looked into, relative to `exclude_from` where they are below it.
     """
 
     def __init__(
-        self, folder: Path, names: Iterable[str], *, exclude: Sequence[str] = (), exclude_from: Path | None = None
+        self,
+        folder: Path,
+        names: Iterable[str],
+        *,
+        project: Path | None = None,
+        exclude: Sequence[str] = (),
+        exclude_from: Path | None = None,
     ) -> None:
         start = folder.resolve()
         self.start = start.parent if start.is_file() else start
+        self._top = project or project_of([self.start])
         self.names = tuple(dict.fromkeys(canonicalize_name(name) for name in names))
         self._exclude = tuple(exclude)
         self._exclude_from = exclude_from.resolve() if exclude_from else None
@@ -131,7 +137,7 @@ class Requirements:
         """
         name = canonicalize_name(distribution)
         for place in (self.start, *self.start.parents):
-            project = _is_project(place)
+            project = is_project(place)
             # Between a scanned folder and its project's root, only the metadata of an unpacked wheel is its own.
             found = self._in_folder(place, name, everything=project or place == self.start)
             if found:
@@ -167,7 +173,7 @@ class Requirements:
             found = [self._pythons[path] for path in self._pythons if path.is_relative_to(place)]
             if found:
                 return found[0]
-            if _is_project(place):
+            if is_project(place):
                 return None
         return None
 
@@ -411,21 +417,17 @@ class Requirements:
             self._notices[Notice(self._shown(path), line, said, name)] = None
 
     def _shown(self, path: Path) -> str:
-        return Path(os.path.relpath(path, self.start)).as_posix()
+        return Path(os.path.relpath(path, self._top)).as_posix()
 
 
 # -- places ------------------------------------------------------------------------------------------------------------
-
-
-def _is_project(folder: Path) -> bool:
-    return any((folder / name).exists() for name in _PROJECT_FILES)
 
 
 def _project(folder: Path) -> Path:
     """The root of the project that a folder belongs to; itself where nothing above it says so."""
     if any(folder.glob("*.dist-info")):
         return folder
-    return next((place for place in (folder, *folder.parents) if _is_project(place)), folder)
+    return next((place for place in (folder, *folder.parents) if is_project(place)), folder)
 
 
 def _subfolders(folder: Path) -> list[Path]:

@@ -1,9 +1,11 @@
 """The files of a scan: what the paths a user names come to.
 
-Enters: paths, files or folders. Leaves: roots, each with its Python files in a fixed order, and a diagnostic for each
-folder that cannot be listed. Folders of tools and of other people's code are skipped below a root, never the root
-itself; symbolic links to folders are not followed, so that no loop and no file is seen twice. A file that is named is
-scanned whatever its name.
+Enters: paths, files or folders. Leaves: the project they are in, and roots, each with its Python files in a fixed
+order, and a diagnostic for each folder that cannot be listed. Folders of tools and of other people's code are skipped
+below a root, never the root itself; symbolic links to folders are not followed, so that no loop and no file is seen
+twice. A file that is named is scanned whatever its name.
+
+A file has one path in all that is said of it: the one from its project, however the scan is called.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from driftwatch.errors import InputError
 from driftwatch.flow.uses import Diagnostic
@@ -22,6 +24,7 @@ SUFFIXES = (".py", ".pyw")
 SKIPPED = frozenset(
     {
         ".bzr",
+        ".cache",
         ".direnv",
         ".eggs",
         ".git",
@@ -42,6 +45,8 @@ SKIPPED = frozenset(
         "venv",
     }
 )
+_REPOSITORY = (".git", ".hg")
+_PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py", "PKG-INFO", *_REPOSITORY)
 _NOT_FAR = 3
 """So many folders below the top are looked into for what is not Python."""
 _RELEASE = re.compile(r"[A-Za-z0-9][\w.-]*==[\w.!+]+")
@@ -51,7 +56,7 @@ _MAYBE_BUILT = frozenset({"build", "dist"})
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A folder, and files in it, absolute. `prefix` goes before their paths in reports, to tell several roots apart.
+    """A folder, and files in it, absolute. `prefix` is the way to it from the project, and goes before their paths.
 
     `named` are those that the user named themselves.
     """
@@ -63,39 +68,78 @@ class Root:
     named: tuple[Path, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the paths of a scan come to. Paths in reports start at `project`; `unread` cannot be listed."""
+
+    project: Path
+    roots: tuple[Root, ...]
+    unread: tuple[Diagnostic, ...] = ()
+
+
 def find_roots(
     paths: Sequence[Path], *, base: Path, exclude: Sequence[str] = (), exclude_from: Path | None = None
-) -> tuple[tuple[Root, ...], tuple[Diagnostic, ...]]:
-    """The roots of a scan. `base` is the working folder: named files below it are shown relative to it.
+) -> Found:
+    """The roots of a scan. `base` is the folder that relative paths start at.
 
-    `exclude` are patterns relative to `exclude_from`, or to the root where a file is not below that.
+    `exclude` are patterns relative to `exclude_from`, or to the root where a file is not below that. A file that
+    several of the paths lead to is in one root: the outermost folder has it.
     """
-    folders: dict[Path, Path] = {}
-    named: dict[Path, dict[Path, None]] = {}
-    base = base.resolve()
+    folders: dict[Path, None] = {}
+    named: dict[Path, None] = {}
     for path in paths:
-        absolute = Path(os.path.normpath(base / path))
+        absolute = Path(os.path.normpath(base.resolve() / path))
         if absolute.is_dir():
-            folders.setdefault(absolute.resolve(), path)
+            folders[absolute.resolve()] = None
         elif absolute.exists():
-            home = base if absolute.is_relative_to(base) else absolute.parent
-            named.setdefault(home, {})[absolute] = None
+            named[absolute.parent.resolve() / absolute.name] = None
         else:
             kind = "a broken link" if absolute.is_symlink() else "no such file or folder"
             raise InputError(f"cannot scan {str(path)!r}: {kind}", _meant(str(path)))
-    roots: list[Root] = []
-    diagnostics: list[Diagnostic] = []
-    several = len(folders) + len(named) > 1
-    prefixes = _prefixes(list(folders.values()), base) if several else [""] * len(folders)
-    for (folder, _), prefix in zip(folders.items(), prefixes, strict=True):
-        files, unread = _walk(folder, exclude, exclude_from.resolve() if exclude_from else None)
-        roots.append(Root(folder, tuple(files), prefix))
-        diagnostics += [Diagnostic(f"{prefix}{d.path}", d.line, d.message) for d in unread]
-    for home, chosen in named.items():
-        # Files of the working folder already have paths that tell them apart.
-        prefix = "" if home == base or not several else f"{home.name}/"
-        roots.append(Root(home, tuple(map(str, chosen)), prefix, tuple(chosen)))
-    return tuple(roots), tuple(diagnostics)
+    project = project_of([*folders, *(path.parent for path in named)])
+    seen: set[str] = set()
+    files: dict[Path, tuple[str, ...]] = {}
+    unread: list[Diagnostic] = []
+    for folder in sorted(folders, key=lambda path: len(path.parts)):
+        listing, unlisted = _walk(folder, exclude, exclude_from.resolve() if exclude_from else None)
+        prefix = _prefix(folder, project)
+        unread += [Diagnostic(f"{prefix}{d.path}", d.line, d.message) for d in unlisted]
+        if not listing or not seen.issuperset(listing):
+            files[folder] = tuple(path for path in listing if path not in seen)
+            seen.update(listing)
+    roots = [Root(folder, files[folder], _prefix(folder, project)) for folder in folders if folder in files]
+    if left := tuple(path for path in named if str(path) not in seen):
+        roots.append(Root(project, tuple(map(str, left)), "", left))
+    return Found(project, tuple(roots), tuple(dict.fromkeys(unread)))
+
+
+def project_of(folders: Sequence[Path]) -> Path:
+    """The folder that the paths of reports start at, for a scan of these folders, which are resolved.
+
+    It is the repository that holds them all; where there is none, the nearest folder round them with the files of a
+    Python project; where there is none of these either, the nearest folder round them. A repository comes first, so
+    that one that holds several projects has one name for each file, and the one that code hosts know. What lies in a
+    folder that a scan of the project would skip, such as site-packages, is no part of the project.
+    """
+    common = Path(os.path.commonpath(folders))
+    nearest: Path | None = None
+    for place in (common, *common.parents):
+        if any(os.path.lexists(place / name) for name in _REPOSITORY):
+            return place
+        if nearest is None and (is_project(place) or any(name.endswith(".dist-info") for name in listed(place)[1])):
+            nearest = place
+        if place.name in SKIPPED:
+            break
+    return nearest or common
+
+
+def is_project(folder: Path) -> bool:
+    """Whether a folder is the root of a project or of a repository."""
+    return any(os.path.lexists(folder / name) for name in _PROJECT_FILES)
+
+
+def _prefix(folder: Path, project: Path) -> str:
+    return "" if folder == project else f"{folder.relative_to(project).as_posix()}/"
 
 
 def folders_below(
@@ -150,19 +194,6 @@ def path_matches(path: str, pattern: str) -> bool:
     if "/" not in wanted:
         return any(fnmatchcase(part, wanted) for part in parts)
     return any(fnmatchcase("/".join(parts[: i + 1]), wanted.lstrip("/")) for i in range(len(parts)))
-
-
-def _prefixes(given: list[Path], base: Path) -> list[str]:
-    """A prefix for each root: the path as the user gave it, where that is a plain one below the working folder."""
-    prefixes: list[str] = []
-    for path in given:
-        plain = not path.is_absolute() and ".." not in path.parts and path.parts
-        name = PurePath(path).as_posix() if plain else (base / path).resolve().name
-        prefix, number = name, 2
-        while f"{prefix}/" in prefixes:
-            prefix, number = f"{name}-{number}", number + 1
-        prefixes.append(f"{prefix}/" if path.parts else "")
-    return prefixes
 
 
 def _walk(root: Path, exclude: Sequence[str], exclude_from: Path | None) -> tuple[list[str], list[Diagnostic]]:

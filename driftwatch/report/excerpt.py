@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from driftwatch.findings import Finding
 from driftwatch.flow.uses import Outcome
-from driftwatch.report.phrases import Shown, Source, exception
+from driftwatch.report.phrases import Source, exception
 from driftwatch.report.safe import safe, safe_character
 from driftwatch.report.styled import Line, Span
 
@@ -34,7 +34,7 @@ class _Mark:
     primary: bool
 
 
-def excerpt(finding: Finding, source: Source, shown: Shown, width: int | None, indent: str = "  ") -> Iterator[Line]:
+def excerpt(finding: Finding, source: Source, width: int | None, indent: str = "  ") -> Iterator[Line]:
     """The finding's source lines, file by file, its own file last and its own place marked with carets."""
     marks = [*_marks(finding, source), *_argument(finding)]
     paths = [mark.path for mark in marks if mark.path != finding.location.path]
@@ -50,7 +50,7 @@ def excerpt(finding: Finding, source: Source, shown: Shown, width: int | None, i
         if path == finding.location.path:
             yield (Span(f"{indent}{' ' * gutter} |", "frame"),)
         else:
-            yield (Span(f"{indent}{' ' * gutter}--> ", "frame"), Span(f"{safe(shown(path))}:{here[0].line}", "path"))
+            yield (Span(f"{indent}{' ' * gutter}--> ", "frame"), Span(f"{safe(path)}:{here[0].line}", "path"))
         yield from _block(here, lines, gutter, width, indent)
 
 

@@ -23,12 +23,12 @@ def render(report: Report, options: RenderOptions) -> str:
     ordered = sorted(report.by_weight, key=lambda finding: _urgency(report, finding))
     lines = [_annotation(report, finding) for finding in ordered]
     for item in report.diagnostics:
-        place = {"file": _file(report, item.path), "line": item.line, "title": "driftwatch: not analysed in full"}
+        place = {"file": _file(item.path), "line": item.line, "title": "driftwatch: not analysed in full"}
         lines.append(command("warning", place, safe(item.message)))
     for target in report.targets:
         for notice in target.notices:
             place = {
-                "file": _file(report, notice.path),
+                "file": _file(notice.path),
                 "line": notice.line,
                 "title": "driftwatch: which releases count",
             }
@@ -73,7 +73,7 @@ def _annotation(report: Report, finding: Finding) -> str:
     timeline = report.target(finding.distribution).timeline
     silent = " (silent)" if finding.outcome is Outcome.SILENT else ""
     properties: dict[str, str | int | None] = {
-        "file": _file(report, place.path),
+        "file": _file(place.path),
         "line": place.line,
         "endLine": place.end_line,
         "title": f"{finding.code} {finding.name}{silent}",
@@ -86,7 +86,7 @@ def _annotation(report: Report, finding: Finding) -> str:
     parts += [f"{part[0].upper()}{part[1:]}." for part in where(timeline, finding)]
     if not finding.releases and len(parts) == 1:
         parts.append("Outside the checked range.")
-    said = outcome(finding, report.source, report.shown)
+    said = outcome(finding, report.source)
     if said is not None:
         parts.append(f"{said[0].upper()}{said[1:]}.")
     if finding.hint:
@@ -94,9 +94,9 @@ def _annotation(report: Report, finding: Finding) -> str:
     return command(_COMMANDS[finding.severity], properties, "\n".join(safe(part) for part in parts))
 
 
-def _file(report: Report, path: str) -> str:
+def _file(path: str) -> str:
     """A path as the repository has it. What a terminal could act on is escaped here, line breaks by `command`."""
-    return "".join(c if c in "\r\n" else safe_character(c) for c in report.shown(path))
+    return "".join(c if c in "\r\n" else safe_character(c) for c in path)
 
 
 def command(name: str, properties: dict[str, str | int | None], message: str) -> str:

@@ -37,7 +37,7 @@ def _paths(report: Report) -> list[str]:
 
 
 def _suite(report: Report, path: str) -> _Element:
-    shown = safe(report.shown(path))
+    shown = safe(path)
     names: Counter[str] = Counter()
     findings = [finding for finding in report.findings if finding.location.path == path]
     cases = [_case(report, finding, shown, names) for finding in findings]
@@ -84,17 +84,17 @@ def _case(report: Report, finding: Finding, shown: str, names: Counter[str]) -> 
 
 def _lines(report: Report, finding: Finding) -> list[str]:
     timeline = report.target(finding.distribution).timeline
-    lines = [f"{position(report, finding)}: {finding.severity.value} {finding.code}: {safe(finding.message)}"]
+    lines = [f"{position(finding)}: {finding.severity.value} {finding.code}: {safe(finding.message)}"]
     if finding.releases:
         lines.append(f"in: {ranges(timeline, finding.releases)}")
     if finding.beyond:
         lines.append(f"outside the checked range: {ranges(timeline, finding.beyond)}")
     if finding.conditional:
         lines.append(f"when: {CONDITIONAL}")
-    said = outcome(finding, report.source, report.shown)
+    said = outcome(finding, report.source)
     if said is not None:
         lines.append(f"then: {said}")
-    lines += [f"by way of {safe(report.shown(step.path))}:{step.line}: {safe(step.note)}" for step in finding.trace]
+    lines += [f"by way of {safe(step.path)}:{step.line}: {safe(step.note)}" for step in finding.trace]
     if finding.hint:
         lines.append(f"help: {safe(finding.hint)}")
     return lines

@@ -138,9 +138,7 @@ def _problems(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
     for finding in sorted(findings, key=lambda each: each.outcome is not Outcome.SILENT):
         timeline = report.target(finding.distribution).timeline
         silent = " **silent**" if finding.outcome is Outcome.SILENT else ""
-        lines = [
-            f"**{finding.code}** {finding.name}{silent} at {code(_place(report, finding))}: {text(finding.message)}"
-        ]
+        lines = [f"**{finding.code}** {finding.name}{silent} at {code(_place(finding))}: {text(finding.message)}"]
         facts = []
         if finding.releases:
             facts.append(f"in {ranges(timeline, finding.releases)}")
@@ -148,13 +146,13 @@ def _problems(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
             facts.append(f"outside the checked range in {ranges(timeline, finding.beyond)}")
         if finding.conditional:
             facts.append(CONDITIONAL)
-        said = outcome(finding, report.source, report.shown)
+        said = outcome(finding, report.source)
         if said is not None:
             facts.append(text(said))
         if finding.hint:
             facts.append(f"help: {text(finding.hint)}")
         lines += [f"- {fact}" for fact in facts]
-        source = [plain(line).rstrip() for line in excerpt(finding, report.source, report.shown, 120, "")]
+        source = [plain(line).rstrip() for line in excerpt(finding, report.source, 120, "")]
         if source:
             fence = "`" * max(3, _longest_ticks("\n".join(source)) + 1)
             lines += ["", "<details><summary>source</summary>", "", f"{fence}text", *source, fence, "", "</details>"]
@@ -168,7 +166,7 @@ def _notes(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
         kind = "guarded" if finding.outcome is Outcome.GUARDED else "silent there" if _is_silent(finding) else ""
         here = ranges(timeline, finding.releases) if finding.releases else ""
         beyond = ranges(timeline, finding.beyond) if finding.beyond else ""
-        cells = (finding.code, code(_place(report, finding)), text(finding.message), here, beyond, kind)
+        cells = (finding.code, code(_place(finding)), text(finding.message), here, beyond, kind)
         rows.append(f"| {' | '.join(cells)} |")
     more = f"\n\n… and {len(findings) - _MOST_NOTES} more." if len(findings) > _MOST_NOTES else ""
     head = "| | where | what | in | outside the range | |\n|---|---|---|---|---|---|"
@@ -180,12 +178,12 @@ def _is_silent(finding: Finding) -> bool:
     return finding.outcome is Outcome.SILENT
 
 
-def _place(report: Report, finding: Finding) -> str:
-    return f"{report.shown(finding.location.path)}:{finding.location.line}"
+def _place(finding: Finding) -> str:
+    return f"{finding.location.path}:{finding.location.line}"
 
 
 def _at(report: Report, path: str, line: int | None) -> str:
-    return report.shown(path) if line is None else f"{report.shown(path)}:{line}"
+    return path if line is None else f"{path}:{line}"
 
 
 def _fitting(blocks: Sequence[str], room: int) -> list[str]:

@@ -95,7 +95,7 @@ def whole_rows(reports: Sequence[Report], distribution: str) -> list[Row]:
 def _notices(reports: Sequence[Report], distribution: str) -> list[list[str]]:
     """What must be known of what each code base asks for."""
     return [
-        [f"{report.shown(each.path)}:{each.line}: {each.message}" for each in report.target(distribution).notices]
+        [f"{each.path}:{each.line}: {each.message}" for each in report.target(distribution).notices]
         for report in reports
     ]
 

@@ -72,8 +72,8 @@ class Report:
     """Everything a format may show.
 
     `idle` are ignores and baseline entries that decided nothing. `source` gives the lines of a scanned file, or None
-    when it can no longer be read; a report without excerpts is still a report. `shown` turns a path into one that
-    leads there from where the person is. `seconds` is for people too: no format that must be deterministic shows it.
+    when it can no longer be read; a report without excerpts is still a report.
+    `seconds` is for people: no format that must be deterministic shows it.
     `title` is what the code base is called; `hidden` are the findings that are suppressed, for formats that show them.
     """
 
@@ -89,7 +89,6 @@ class Report:
     title: str = ""
     hidden: tuple[Suppressed, ...] = ()
     source: Callable[[str], tuple[str, ...] | None] = field(default=lambda _path: None, compare=False)
-    shown: Callable[[str], str] = field(default=lambda path: path, compare=False)
 
     @property
     def unread(self) -> int:

@@ -11,7 +11,6 @@ from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.safe import safe
 
 Source = Callable[[str], "tuple[str, ...] | None"]
-Shown = Callable[[str], str]
 
 CONDITIONAL = "under a condition that could not be followed"
 """Said of a place that may be reached, of which nothing says that it is."""
@@ -62,7 +61,7 @@ def requirement(target: TargetReport) -> str:
 def way_out(report: Report, target: TargetReport, where: str) -> tuple[str, str, str] | None:
     """What to do about what breaks: the words before a requirement, the requirement, and those after it; None for none.
 
-    `where` is where the errors are shown, as seen from here.
+    `where` is where the errors are shown.
     """
     view = target.but_for_the_hopeless
     timeline = view.timeline
@@ -84,9 +83,7 @@ def apart(report: Report, target: TargetReport) -> str:
     if target.apart is None:
         return ""
     found = [f for f in report.findings if f.distribution == target.distribution and f.in_no_release]
-    places = dict.fromkeys(
-        f"{safe(report.shown(f.location.path))}:{f.location.line}" for f in found if f.severity is Severity.ERROR
-    )
+    places = dict.fromkeys(f"{safe(f.location.path)}:{f.location.line}" for f in found if f.severity is Severity.ERROR)
     shown = ", ".join(list(places)[:_MOST_NAMES])
     more = f" and {len(places) - _MOST_NAMES} more" if len(places) > _MOST_NAMES else ""
     return f"{count(target.apart.errors, 'error')} that no release mends{f' ({shown}{more})' if shown else ''}"
@@ -138,9 +135,9 @@ def newer(checked: ReleaseSet, releases: ReleaseSet) -> ReleaseSet:
     return releases - ReleaseSet((1 << checked.mask.bit_length()) - 1)
 
 
-def position(report: Report, finding: Finding) -> str:
-    """``path:line:column``, the path as it leads there from here."""
-    return f"{safe(report.shown(finding.location.path))}:{finding.location.line}:{finding.location.column}"
+def position(finding: Finding) -> str:
+    """``path:line:column``."""
+    return f"{safe(finding.location.path)}:{finding.location.line}:{finding.location.column}"
 
 
 def exception(finding: Finding) -> str:
@@ -162,34 +159,32 @@ def handler(finding: Finding, source: Source) -> str:
     return f"`{safe(text[:-1].rstrip())}`"
 
 
-def outcome(finding: Finding, source: Source, shown: Shown) -> str | None:
+def outcome(finding: Finding, source: Source) -> str | None:
     """What the program does about it, in words; None where nothing is raised."""
     if finding.outcome is None:
         return None
     raised = exception(finding)
     if finding.outcome is Outcome.RAISES:
-        where = f", again from {_taken_at(finding, shown)}" if finding.caught_at else ""
+        where = f", again from {_taken_at(finding)}" if finding.caught_at else ""
         return f"raises {raised}{where}" if finding.exception else f"raises, and nobody takes it{where}"
     if finding.outcome is Outcome.UNKNOWN and finding.caught_at is None:
         return f"unknown: the {raised} may be taken, and what the program then does could not be followed"
     clause = handler(finding, source)
     if finding.outcome is Outcome.SILENT:
-        return (
-            f"SILENT: the {clause} at {_taken_at(finding, shown)} takes the {raised} and the program goes on without it"
-        )
+        return f"SILENT: the {clause} at {_taken_at(finding)} takes the {raised} and the program goes on without it"
     if finding.outcome is Outcome.UNKNOWN:
         return (
-            f"unknown: the {clause} at {_taken_at(finding, shown)} takes the {raised}, and what it then does could not "
+            f"unknown: the {clause} at {_taken_at(finding)} takes the {raised}, and what it then does could not "
             "be followed"
         )
-    return f"guarded: {clause} at {_taken_at(finding, shown)}" if finding.caught_at else "guarded"
+    return f"guarded: {clause} at {_taken_at(finding)}" if finding.caught_at else "guarded"
 
 
-def _taken_at(finding: Finding, shown: Shown) -> str:
+def _taken_at(finding: Finding) -> str:
     if finding.caught_at is None:
         return "an unknown line"
     path, line = finding.caught_at
-    return f"line {line}" if path == finding.location.path else f"{safe(shown(path))}:{line}"
+    return f"line {line}" if path == finding.location.path else f"{safe(path)}:{line}"
 
 
 def but_for_the_unread(report: Report) -> str | None:

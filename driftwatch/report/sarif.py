@@ -160,7 +160,7 @@ def _message(report: Report, finding: Finding) -> str:
     timeline = report.target(finding.distribution).timeline
     parts = [_text(finding.message)]
     parts += [_sentence(_text(part)) for part in where(timeline, finding)]
-    said = outcome(finding, report.source, report.shown)
+    said = outcome(finding, report.source)
     if said is not None:
         parts.append(_sentence(_text(said)))
     if finding.hint:
@@ -200,8 +200,8 @@ def _physical(report: Report, place: Location) -> Node:
         text = "\n".join(safe(line) for line in lines[place.line - 1 : place.end_line])
         if len(text) <= _LONGEST_SNIPPET:
             whole: Node = {"startLine": place.line, "endLine": place.end_line, "snippet": {"text": text}}
-            return {"artifactLocation": _artifact(report, place.path), "region": region, "contextRegion": whole}
-    return {"artifactLocation": _artifact(report, place.path), "region": region}
+            return {"artifactLocation": _artifact(place.path), "region": region, "contextRegion": whole}
+    return {"artifactLocation": _artifact(place.path), "region": region}
 
 
 def _line_location(report: Report, path: str, line: int, note: str) -> Node:
@@ -209,12 +209,12 @@ def _line_location(report: Report, path: str, line: int, note: str) -> Node:
     lines = report.source(path)
     if lines is not None and 0 < line <= len(lines) and len(lines[line - 1]) <= _LONGEST_SNIPPET:
         region["snippet"] = {"text": safe(lines[line - 1])}
-    place: Node = {"artifactLocation": _artifact(report, path), "region": region}
+    place: Node = {"artifactLocation": _artifact(path), "region": region}
     return {"physicalLocation": place, "message": {"text": _text(note)}}
 
 
-def _artifact(report: Report, path: str) -> Node:
-    return {"uri": uri(report.shown(path)), "uriBaseId": ROOT}
+def _artifact(path: str) -> Node:
+    return {"uri": uri(path), "uriBaseId": ROOT}
 
 
 def uri(path: str) -> str:
@@ -230,7 +230,7 @@ def _attention(report: Report) -> Iterator[Diagnostic]:
 
 
 def _notification(report: Report, item: Diagnostic) -> Node:
-    place: Node = {"artifactLocation": _artifact(report, item.path)}
+    place: Node = {"artifactLocation": _artifact(item.path)}
     if item.line is not None:
         place["region"] = {"startLine": item.line}
     return {"level": "warning", "message": {"text": _text(item.message)}, "locations": [{"physicalLocation": place}]}

@@ -226,7 +226,7 @@ def _row(
     states = [State.WORKS if reached.mask >> index & 1 else State.UNREACHED for index in range(len(timeline))]
     for finding in findings:
         states = list(map(max, states, _pictured(finding, len(timeline))))
-    label = f"{report.shown(location.path)}:{location.line}"
+    label = f"{location.path}:{location.line}"
     return Row(label, tuple(states), symbol, location, kind, tuple(findings))
 
 

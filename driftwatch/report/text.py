@@ -76,7 +76,7 @@ def _problem(report: Report, group: list[Finding], options: RenderOptions) -> It
     silent = finding.outcome is Outcome.SILENT
     yield Hanging(
         (
-            Span(position(report, finding), "path"),
+            Span(position(finding), "path"),
             Span(": "),
             Span(finding.severity.value, finding.severity.value),
             Span(f" {finding.code} ", "code"),
@@ -85,13 +85,13 @@ def _problem(report: Report, group: list[Finding], options: RenderOptions) -> It
         (Span(safe(finding.message)),),
     )
     width = options.look.width
-    yield from excerpt(finding, report.source, report.shown, width)
+    yield from excerpt(finding, report.source, width)
     timeline = report.target(finding.distribution).timeline
     if finding.releases:
         yield _fact("breaks" if finding.severity is Severity.ERROR else "in", ranges(timeline, finding.releases))
     if finding.conditional:
         yield _fact("when", CONDITIONAL)
-    said = outcome(finding, report.source, report.shown)
+    said = outcome(finding, report.source)
     if said is not None:
         yield _fact("then", said, "silent" if silent else "")
     if finding.beyond:
@@ -101,7 +101,7 @@ def _problem(report: Report, group: list[Finding], options: RenderOptions) -> It
         yield _fact("help", safe(finding.hint))
     others = group[1:]
     for other in others[:_MOST_PLACES]:
-        yield _fact("also", position(report, other))
+        yield _fact("also", position(other))
     if len(others) > _MOST_PLACES:
         yield _fact("also", f"at {count(len(others) - _MOST_PLACES, 'more place')} (the JSON form lists all)")
 
@@ -143,15 +143,15 @@ def _note(report: Report, group: list[Finding]) -> Hanging:
     timeline = report.target(finding.distribution).timeline
     parts = [safe(finding.message), *where(timeline, finding)]
     if finding.outcome is Outcome.GUARDED and finding.caught_at is not None:
-        parts.append(outcome(finding, report.source, report.shown) or "")
+        parts.append(outcome(finding, report.source) or "")
     elif finding.outcome is Outcome.SILENT:
         parts.append("SILENT there")
     if len(group) > 1:
-        places = ", ".join(position(report, other) for other in group[1 : 1 + _MOST_PLACES])
+        places = ", ".join(position(other) for other in group[1 : 1 + _MOST_PLACES])
         more = f" and {len(group) - 1 - _MOST_PLACES} more" if len(group) > 1 + _MOST_PLACES else ""
         parts.append(f"also at {places}{more}")
     head = (
-        Span(position(report, finding), "path"),
+        Span(position(finding), "path"),
         Span(": "),
         Span("note", "note"),
         Span(f" {finding.code} ", "code"),
@@ -189,7 +189,7 @@ def _unresolved(report: Report) -> list[Line | Hanging]:
 
 
 def _at(report: Report, path: str, line: int | None) -> str:
-    name = safe(report.shown(path))
+    name = safe(path)
     return name if line is None else f"{name}:{line}"
 
 

@@ -135,7 +135,7 @@ def _sites(release: NewRelease, hits: Hits) -> Iterator[str]:
 
 def _site(hits: Hits, finding: Finding) -> str:
     place = code(f"{finding.location.path}:{finding.location.line}")
-    how = outcome(finding, hits.source, str)
+    how = outcome(finding, hits.source)
     silent = "**silent** " if finding.outcome is Outcome.SILENT else ""
     ending = f"; {text(how)}" if how is not None else ""
     return f"- {silent}{place} {finding.code}: {text(finding.message)}{ending}"

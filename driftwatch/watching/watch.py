@@ -162,8 +162,8 @@ def _release(history: History, version: str, before: str, preview: bool) -> NewR
 
 def _check(code: CodeBase) -> None:
     config = code.config
-    roots, _ = find_roots(code.paths, base=Path.cwd(), exclude=config.exclude, exclude_from=config.folder)
-    if not any(root.files for root in roots):
+    found = find_roots(code.paths, base=Path.cwd(), exclude=config.exclude, exclude_from=config.folder)
+    if not any(root.files for root in found.roots):
         raise InputError(f"there is no Python file in {code.name}")
     if config.baseline is not None:
         read_baseline(config.baseline)

@@ -77,7 +77,7 @@ def _card(report: Report, target: TargetReport, finding: Finding, base: int, num
             ),
             tag("span", "silent", class_="chip silent") if silent else None,
             tag("span", _severity(finding), class_=f"chip {finding.severity.value}"),
-            tag("span", breakable(position(report, finding)), class_="place"),
+            tag("span", breakable(position(finding)), class_="place"),
             class_="meta",
         ),
         tag("span", ticked(finding.message), class_="message"),
@@ -112,7 +112,7 @@ def _facts(report: Report, timeline: Timeline, finding: Finding) -> Iterator[Mar
         yield _fact("outside the checked range", ranges(timeline, finding.beyond))
     if finding.conditional:
         yield _fact("when", CONDITIONAL)
-    said = outcome(finding, report.source, report.shown)
+    said = outcome(finding, report.source)
     if said is not None:
         yield _fact("then", said)
     if finding.hint:
@@ -126,11 +126,8 @@ def _fact(label: str, words: str) -> Markup:
 def _trace(report: Report, finding: Finding) -> Markup | None:
     if not finding.trace:
         return None
-    steps = [
-        tag("li", tag("code", f"{report.shown(step.path)}:{step.line}"), " ", ticked(step.note))
-        for step in finding.trace
-    ]
-    steps.append(tag("li", tag("code", position(report, finding)), " ", "arrives here"))
+    steps = [tag("li", tag("code", f"{step.path}:{step.line}"), " ", ticked(step.note)) for step in finding.trace]
+    steps.append(tag("li", tag("code", position(finding)), " ", "arrives here"))
     return tag("details", tag("summary", "the way it took"), tag("ol", steps), class_="trace")
 
 
@@ -143,7 +140,7 @@ def _searched(report: Report, finding: Finding) -> str:
         finding.message,
         finding.severity.value,
     )
-    return " ".join((*parts, position(report, finding), finding.outcome.value if finding.outcome else ""))
+    return " ".join((*parts, position(finding), finding.outcome.value if finding.outcome else ""))
 
 
 def links(report: Report, rows: Sequence[Row], base: int) -> Markup | None:

@@ -143,7 +143,7 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Markup]:
         class_="against",
     )
     for notice in target.notices:
-        place = f"{report.shown(notice.path)}:{notice.line}"
+        place = f"{notice.path}:{notice.line}"
         yield tag("p", tag("b", "Attention: "), tag("code", place), " ", ticked(notice.message), class_="way-out")
     hopeless = apart(report, target)
     if hopeless:
@@ -378,7 +378,7 @@ def _unseen(reports: Sequence[Report], unresolved: bool) -> Markup | None:
         if unresolved:
             told += [(item.path, item.line, f"unresolved: {item.reason}") for item in report.unresolved]
         for path, line, words in told:
-            at = report.shown(path) if line is None else f"{report.shown(path)}:{line}"
+            at = path if line is None else f"{path}:{line}"
             items.append(tag("li", tag("code", f"{lead}{at}"), " ", ticked(words)))
     if not items:
         return None

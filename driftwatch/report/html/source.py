@@ -49,7 +49,7 @@ def source(report: Report, finding: Finding) -> Iterator[Markup]:
         around = {n for line in wanted for n in range(line - _AROUND, line + _AROUND + 1) if 0 < n <= len(lines)}
         yield tag(
             "figure",
-            tag("figcaption", breakable(report.shown(path))),
+            tag("figcaption", breakable(path)),
             tag("pre", join(_lines(finding, lines, sorted(around), own, here)), tabindex=0),
             class_="source",
         )
