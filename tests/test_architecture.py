@@ -105,7 +105,7 @@ def test_code_that_runs_without_driftwatch_imports_none_of_it() -> None:
     allowed = embedded | {"torch", "flashinfer"} | set(sys.stdlib_module_names)
     offenders = {
         name: foreign
-        for name in (*runtime, *targets, "driftwatch/doctor_probe.py")
+        for name in (*runtime, *targets, "driftwatch/doctor/probe.py")
         if (
             foreign := {
                 module

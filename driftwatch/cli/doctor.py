@@ -19,28 +19,68 @@ from driftwatch.errors import SnapshotError
 Examples:
   driftwatch doctor                                  this Python environment
   driftwatch doctor --python .venv/bin/python        another one
-  driftwatch doctor --import                         import the library too, in a process of its own
+  driftwatch doctor --after tilelang                 import it first, as an engine does
+  driftwatch doctor --require active                 a health check: run the path, on all GPUs
 
-Exit status: 0 nothing is wrong with what is installed, 1 something is, 2 usage error.""",
+Exit status: 0 nothing is wrong with what is installed, and --require is met; 1 otherwise; 2 usage error.""",
 )
 @click.option("--python", metavar="EXE", help="The Python whose environment to look at; default: this one.")
-@click.option("--import", "attempt", is_flag=True, help="Import the library, in a process of its own.")
+@click.option("--import/--no-import", "importing", default=True, help="Import the library, in a process of its own.")
+@click.option("--after", multiple=True, metavar="MODULE", help="Import this first; may be given several times.")
+@click.option("--run", "running", is_flag=True, help="Run the path as well, in one process for each GPU.")
+@click.option(
+    "--require",
+    type=click.Choice(["active", "can-run"]),
+    help="Exit with 1 unless the verdict is this, or better; active implies --run.",
+)
+@click.option(
+    "--timeout", type=click.FloatRange(min=1), default=120, show_default=True, help="Seconds for an import, or a run."
+)
 @format_option("text", "json")
-def doctor_command(python: str | None, attempt: bool, output_format: Literal["text", "json"]) -> int:
-    """Say what an environment has, and whether the accelerated path can run in it.
+def doctor_command(
+    python: str | None,
+    importing: bool,
+    after: tuple[str, ...],
+    running: bool,
+    require: str | None,
+    timeout: float,
+    output_format: Literal["text", "json"],
+) -> int:
+    """Say whether the accelerated path can run in an environment, why not, and what mends it.
 
-    Nothing is imported unless --import asks for it: versions come from package metadata, GPUs from nvidia-smi.
+    Nothing is imported in driftwatch's own process, and no process that it starts has more than its time.
     """
-    from driftwatch.doctor import examine, needs_of
+    from driftwatch.adapter.write import make_adapter
+    from driftwatch.doctor.case import Recorded
+    from driftwatch.doctor.examine import examine
+    from driftwatch.doctor.model import State
+    from driftwatch.doctor.needs import needs_of
+    from driftwatch.errors import UsageError
     from driftwatch.report.doctor import render, render_json
     from driftwatch.report.styled import look
+    from driftwatch.rules.advisories import load
 
     targets = targets_of(configuration(None))
-    known: dict[str, tuple[str, ...]] = {}
+    recorded: dict[str, Recorded] = {}
+    adapters: dict[str, str] = {}
     for target in targets:
         # Without its snapshots one can still say what is installed.
         with contextlib.suppress(SnapshotError):
-            known[target.distribution] = history_of(target).timeline.versions
-    found = examine([needs_of(target) for target in targets], known, python=python, attempt_import=attempt)
+            history = history_of(target)
+            recorded[target.distribution] = Recorded(history.timeline, load(target.data, history.timeline))
+            if running or require == "active":
+                # A target without a policy has no adapter, and nothing to run.
+                with contextlib.suppress(UsageError):
+                    adapters[target.distribution] = make_adapter(history, target).text
+    found = examine(
+        [needs_of(target) for target in targets],
+        recorded,
+        python=python,
+        importing=importing,
+        after=after,
+        adapters=adapters,
+        seconds=timeout,
+    )
     emit(render_json(found) if output_format == "json" else render(found, look(sys.stdout)))
-    return 0 if found.healthy else 1
+    wanted = {"active": State.ACTIVE, "can-run": State.CAN_RUN, None: State.CANNOT_RUN}[require]
+    return 0 if found.healthy and found.reaches(wanted) else 1

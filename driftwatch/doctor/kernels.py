@@ -1,0 +1,115 @@
+"""Causes in where kernels come from, and what else is known of the release on a machine like this.
+
+Enters: a case. Leaves: causes. Kernels that are compiled at the first call need a compiler that knows the GPUs; whether
+they were compiled before is not looked into, so that a missing compiler leaves the verdict open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.version import Version
+
+from driftwatch.doctor.case import Case
+from driftwatch.doctor.hardware import visible
+from driftwatch.doctor.machine import beside
+from driftwatch.doctor.model import Cause, Weight
+from driftwatch.doctor.needs import Condition
+from driftwatch.findings import Severity
+from driftwatch.targets.companions import among
+
+
+def kernels(case: Case) -> Iterator[Cause]:
+    """Whether the kernels are there, or can be compiled."""
+    needs, facts = case.needs, case.facts
+    if not needs.compilers or facts.modules[needs.top].folder is None or _brought(case):
+        return
+    mend = (
+        *case.remedies.kernels(),
+        *(c for each in needs.companions.companions if each.used for c in case.remedies.companion(each)),
+    )[:2]
+    off = needs.no_compiler
+    if off and facts.variables.get(off):
+        said = f"{off} forbids compiling, and no installed package brings the kernels"
+        yield Cause("kernels", Weight.OPEN, said, (f"{off}={facts.variables[off]}",), (f"unset {off}", *mend))
+        return
+    tools = facts.tools
+    ninja = tools.ninja or beside(facts.executable, "ninja")
+    lacking = [
+        name
+        for name, there in (("nvcc", tools.nvcc), ("ninja", ninja), ("a C++ compiler", tools.compiler))
+        if not there
+    ]
+    if lacking:
+        said = f"kernels are compiled at the first call, and there is no {' and no '.join(lacking)}"
+        yield Cause("kernels", Weight.OPEN, said, ("kernels that were compiled before may be in the cache",), mend)
+        return
+    for device in visible(case) or ():
+        wanted = _wanted(needs.compilers, device.capability)
+        if wanted and tools.nvcc_cuda and Version(tools.nvcc_cuda) < Version(wanted):
+            said = f"nvcc is of CUDA {tools.nvcc_cuda}, and compute capability {device.capability} needs {wanted}"
+            yield Cause("compiler", Weight.OPEN, said, (f"it is {tools.nvcc}",), mend)
+            return
+
+
+def _brought(case: Case) -> bool:
+    """Whether a companion that fits brings the kernels."""
+    for companion in case.needs.companions.companions:
+        module = case.facts.modules[companion.module]
+        if not companion.used or not module.found or module.bare or case.release is None:
+            continue
+        versions = case.facts.versions(companion.distribution)
+        version = module.version or (versions[0] if len(versions) == 1 else None)
+        if version is not None and companion.fits(case.release, version):
+            return True
+    return False
+
+
+def _wanted(compilers: tuple[tuple[str, str], ...], capability: str | None) -> str | None:
+    """The first CUDA whose compiler knows a capability: the entry for it, else for its major."""
+    known = dict(compilers)
+    return None if capability is None else known.get(capability) or known.get(capability.partition(".")[0])
+
+
+def known(case: Case) -> Iterator[Cause]:
+    """What the target's data knows of this release on a machine or in an environment like this."""
+    for condition in case.needs.conditions:
+        if case.release is None or not among(case.release, condition.releases):
+            continue
+        holds = _holds(case, condition)
+        if holds:
+            mend = [condition.mend] if condition.mend else []
+            mend += [case.remedies.own(condition.mended_in)] if condition.mended_in else []
+            weight = Weight.OPEN if condition.opens else Weight.NOTE
+            yield Cause(condition.id, weight, condition.says, mend=tuple(mend))
+    if case.recorded is None:
+        return
+    found = [
+        each
+        for each in case.recorded.knowledge.advisories
+        if each.releases & case.here and each.severity is not Severity.NOTE
+    ]
+    if found:
+        said = f"calls behave otherwise in {case.release} than in other releases; `driftwatch scan` tells which"
+        yield Cause("advisories", Weight.NOTE, said, (", ".join(advisory.id for advisory in found),))
+
+
+def _holds(case: Case, condition: Condition) -> bool:
+    """Whether a condition is known to hold."""
+    facts = case.facts
+    if condition.when == "no-multicast":
+        found = visible(case) or ()
+        return bool(found) and any(device.multicast is False for device in found)
+    if condition.when == "no-ptrace":
+        # With 0 anything of one's own may be traced, with 1 only what one has started.
+        return facts.ptrace_scope is not None and facts.ptrace_scope > 0 and facts.may_trace is False
+    kind, _, name = condition.when.partition(":")
+    return kind == "no-module" and not facts.modules[name].found
+
+
+def unrecorded(case: Case) -> Iterator[Cause]:
+    """A release that nothing is recorded of."""
+    if case.recorded is None or case.here or case.version is None:
+        return
+    said = f"what {case.named} is like: no such release is recorded"
+    yield Cause("unrecorded", Weight.OPEN, said, mend=("driftwatch snapshot update",))

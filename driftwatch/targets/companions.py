@@ -1,0 +1,136 @@
+"""What a library's releases do beside a companion package of another version, as data that its target brings.
+
+Enters: ``companions.toml`` in a target's folder. Leaves: a frozen `Companions`, validated; a mistake in the data is a
+`ConfigError`. Whether a mismatch raises, is ignored, or is not seen at all differs between releases, and so does what
+is compared.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from driftwatch.errors import ConfigError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FILE = "companions.toml"
+RAISES, IGNORES = "raises", "ignores"
+_HOW = ("whole", "prefix", "public")
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """One companion package. `compared` is how its version is held against the library's, by releases of the library:
+
+    "whole": they must be equal, local part and all; "prefix": it must begin with the library's; "public": it must be
+    equal, but for a local part. `published` are its releases on the package index, None where it is on none; `index`
+    is where the others are. `elsewhere` is a variable that leads past it, and in which releases. `used` says that the
+    target's own module takes kernels from it, `missing` what is done without it.
+    """
+
+    distribution: str
+    module: str
+    missing: str
+    index: str
+    compared: tuple[tuple[str, str], ...]
+    published: str | None = None
+    elsewhere: tuple[str, str] | None = None
+    used: bool = True
+
+    def fits(self, version: str, other: str) -> bool | None:
+        """Whether a release of the library takes this version of the companion; None where it does not look."""
+        how = next((how for releases, how in self.compared if among(version, releases)), None)
+        if how is None:
+            return None
+        if how == "whole":
+            return other == version
+        if how == "prefix":
+            return other.startswith(version)
+        return other == version or other.startswith(f"{version}+")
+
+
+@dataclass(frozen=True, slots=True)
+class Companions:
+    """The companions, and what a mismatch does: (releases, what, exception)."""
+
+    companions: tuple[Companion, ...] = ()
+    skews: tuple[tuple[str, str, str], ...] = ()
+    switch: str | None = None
+    unbuilt: tuple[str, str] | None = None
+
+    def does(self, version: str) -> tuple[str, str] | None:
+        """What a release does beside a mismatch, and the exception; None where it does not look, or is not known."""
+        return next(((what, error) for releases, what, error in self.skews if among(version, releases)), None)
+
+    def of(self, distribution: str) -> Companion | None:
+        name = canonicalize_name(distribution)
+        return next((each for each in self.companions if canonicalize_name(each.distribution) == name), None)
+
+
+def among(version: str, releases: str) -> bool:
+    """Whether a version is among these releases. A pre-release does what its release will do."""
+    try:
+        parsed = Version(version)
+    except ValueError:
+        return False
+    return SpecifierSet(releases).contains(parsed.base_version if parsed.is_prerelease else parsed.public)
+
+
+def load_companions(folder: Path | None) -> Companions:
+    """What the file in a target's folder says; nothing where there is none."""
+    path = folder / FILE if folder is not None else None
+    if path is None or not path.is_file():
+        return Companions()
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        return _companions(data)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path} cannot be read: {type(error).__name__}: {error}") from None
+
+
+def _companions(data: Mapping[str, Any]) -> Companions:
+    unbuilt = data.get("unbuilt")
+    skews = tuple((_specifier(row), row["does"], row.get("exception", "")) for row in data.get("skew", ()))
+    for _, does, _ in skews:
+        if does not in (RAISES, IGNORES):
+            raise ValueError(f"does = {does!r} is neither {RAISES} nor {IGNORES}")
+    return Companions(
+        tuple(_companion(row) for row in data.get("companion", ())),
+        skews,
+        data.get("switch"),
+        (unbuilt["version"], _specifier(unbuilt)) if unbuilt else None,
+    )
+
+
+def _companion(row: Mapping[str, Any]) -> Companion:
+    compared = tuple((_specifier(each), each["how"]) for each in row["compared"])
+    for _, how in compared:
+        if how not in _HOW:
+            raise ValueError(f"how = {how!r} is none of {', '.join(_HOW)}")
+    elsewhere = row.get("elsewhere")
+    published = row.get("published")
+    return Companion(
+        row["distribution"],
+        row["module"],
+        row["missing"],
+        row["index"],
+        compared,
+        str(SpecifierSet(published)) if published is not None else None,
+        (elsewhere["variable"], _specifier(elsewhere)) if elsewhere else None,
+        bool(row["used"]),
+    )
+
+
+def _specifier(row: Mapping[str, Any]) -> str:
+    return str(SpecifierSet(row["releases"]))
