@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, Lineage
+from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.values import Class, External, Value, unknown
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.lineage import merged
@@ -108,6 +109,15 @@ def is_tuple(code: ClassCode) -> bool:
 def is_typed_dict(code: ClassCode) -> bool:
     """Whether a class says what is in a dict: what it makes is one."""
     return _descends(code, _DICTS)
+
+
+def is_exception(code: ClassCode) -> bool:
+    """Whether what a class makes can be raised."""
+    return any(
+        isinstance(atom, External) and raised_of(atom.dotted.removeprefix("builtins.")).exact
+        for base in lineage(code)[1]
+        for _, atom in base.alternatives
+    )
 
 
 def _descends(code: ClassCode, bases: frozenset[str]) -> bool:

@@ -67,11 +67,15 @@ class Raised(Atom):
     """An exception. `names` are its class and all that this descends from, the most special first, builtins by name.
 
     `text` is its message where that is known. `exact` says that it is of this very class, not of one below it.
+    `made` is the object itself, where it is one of the code base's own class, `holds` the heap number of its arguments,
+    where it is of another class and they are worth following.
     """
 
     names: tuple[str, ...]
     text: str | None = None
     exact: bool = True
+    made: Instance | None = None
+    holds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,21 +131,27 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
     if isinstance(atom, ProjectModule):
         value = run.world.modules.attribute(atom.code, name, where)
         return list(value.alternatives)
-    if isinstance(atom, (External, Raised)):
-        return [(where, _of_external(atom, name) if isinstance(atom, External) else _of_exception(atom, name))]
-    if isinstance(atom, Const):
+    if isinstance(atom, Raised):
+        return _of_exception(run, atom, name, where, node)
+    if isinstance(atom, (External, Const)):
+        if isinstance(atom, External):
+            return [(where, _of_external(atom, name))]
         return _of_constant(run, atom, name, where, node)
     if isinstance(atom, (DictRef, ListRef, ParameterMap, Replacing, Stack, Deferred)):
         return [(where, MethodOf(atom, name))]
+    shown = _of_shown(atom, name)
+    return _of_unknown(run, atom, name, where, node) if shown is None else [(where, shown)]
+
+
+def _of_shown(atom: Atom, name: str) -> Atom | None:
+    """An attribute of what `inspect` shows of a callable."""
     if isinstance(atom, SignatureOf):
-        return [(where, of_signature(atom, name))]
+        return of_signature(atom, name)
     if isinstance(atom, ArgSpecOf):
-        return [(where, of_argspec(atom.parameters, name))]
+        return of_argspec(atom.parameters, name)
     if isinstance(atom, ParameterInfo):
-        return [(where, of_parameter(atom, name))]
-    if isinstance(atom, CodeOf):
-        return [(where, of_code(atom.parameters, name))]
-    return _of_unknown(run, atom, name, where, node)
+        return of_parameter(atom, name)
+    return of_code(atom.parameters, name) if isinstance(atom, CodeOf) else None
 
 
 def _of_unknown(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
@@ -187,12 +193,18 @@ def _of_external(atom: External, name: str) -> Atom:
     return Const(own) if name == "__name__" and raised_of(own).exact else External(f"{atom.dotted}.{name}")
 
 
-def _of_exception(atom: Raised, name: str) -> Atom:
+def _of_exception(run: Run, atom: Raised, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    if name == "with_traceback":
+        return [(where, MethodOf(atom, name))]
+    if atom.made is not None:
+        return _of_instance(run, atom.made, name, where, node)
     if name == "__class__" and atom.exact and "." not in atom.names[0]:
-        return External(f"builtins.{atom.names[0]}")
+        return [(where, External(f"builtins.{atom.names[0]}"))]
+    if name == "args" and atom.holds is not None:
+        return [(where, ListRef(atom.holds))]
     if name in ("args", "msg", "name") and atom.text is not None:
-        return Const((atom.text,)) if name == "args" else Const(atom.text) if name == "msg" else UNKNOWN
-    return MethodOf(atom, name) if name == "with_traceback" else UNKNOWN
+        return [(where, Const((atom.text,)) if name == "args" else Const(atom.text) if name == "msg" else UNKNOWN)]
+    return [(where, UNKNOWN)]
 
 
 def _of_callable(

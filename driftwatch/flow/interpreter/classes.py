@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode
@@ -13,7 +15,7 @@ from driftwatch.flow.domain.enums import (
     members_of,
 )
 from driftwatch.flow.domain.frames import Frame
-from driftwatch.flow.domain.lineage import derive, inheriting, is_too_long, is_typed_dict, lineage
+from driftwatch.flow.domain.lineage import derive, inheriting, is_exception, is_too_long, is_typed_dict, lineage
 from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, State
 from driftwatch.flow.domain.taint import tells
 from driftwatch.flow.domain.values import (
@@ -35,7 +37,7 @@ from driftwatch.flow.domain.values import (
 from driftwatch.flow.interpreter.arguments import argument, unknown_call
 from driftwatch.flow.interpreter.functions import call_function
 from driftwatch.flow.interpreter.members import instance_attribute
-from driftwatch.flow.interpreter.objects import content_of, make
+from driftwatch.flow.interpreter.objects import content_of, hold, make
 from driftwatch.flow.interpreter.records import fill, is_record
 from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.flow.interpreter.shared import share_constants
@@ -216,6 +218,10 @@ def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNo
         for where, base in (each for current in order for each in current.library_bases):
             if where & reach:
                 run.world.entries.instantiated(code, base, Construction(location, where & reach, catch))
+    if is_exception(code) and not any("__init__" in each.methods for each in order):
+        given = run.new_list(node, replace(arguments.positional, is_tuple=True))
+        hold(run, made, "args", given, reach, certain=True)
+        return instance
     constructors = [
         (here, Function(current.methods["__init__"], made))
         for current, here in inheriting(order, reach)

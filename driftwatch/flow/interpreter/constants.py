@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from driftwatch.flow.domain import pure
+from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.state import DictContent, Entry, ListContent
 from driftwatch.flow.domain.taint import depends_on_release
 from driftwatch.flow.domain.values import (
@@ -14,6 +15,7 @@ from driftwatch.flow.domain.values import (
     Atom,
     Const,
     DictRef,
+    Instance,
     ListRef,
     ParameterMap,
     Raised,
@@ -22,7 +24,8 @@ from driftwatch.flow.domain.values import (
     atom_of,
     value_of,
 )
-from driftwatch.flow.interpreter.run import Run, as_alternatives
+from driftwatch.flow.interpreter.objects import content_of
+from driftwatch.flow.interpreter.run import Run, as_alternatives, lists_of
 from driftwatch.flow.interpreter.sequences import layouts_of
 from driftwatch.releases import ReleaseSet
 
@@ -176,5 +179,19 @@ def _text_of(run: Run, atom: Atom, where: ReleaseSet) -> Sequence[Alternative]:
     if isinstance(atom, Const):
         return [(where, Const(str(atom.value)))]
     if isinstance(atom, Raised):
-        return [(where, Unknown(truth=True) if atom.text is None else Const(atom.text))]
+        text = _message(run, atom.made) if atom.made is not None else atom.text
+        return [(where, Unknown(truth=True) if text is None else Const(text))]
     return run.combine(where, Value(((where, atom),))).alternatives
+
+
+def _message(run: Run, made: Instance) -> str | None:
+    """The message of an exception of the code base's own, where Python makes it of the one thing it was given."""
+    content = content_of(run, made)
+    given = content.entries.get("args") if content is not None else None
+    if given is None or any("__str__" in each.methods for each in lineage(made.code)[0]):
+        return None
+    atom = given.value.single()
+    if isinstance(atom, ListRef):
+        listed = lists_of(run, atom)
+        atom = listed.elements[0].value.single() if listed is not None and len(listed.elements) == 1 else None
+    return str(atom.value) if isinstance(atom, Const) else None

@@ -24,6 +24,7 @@ from driftwatch.flow.domain.values import (
     Managed,
     MethodOf,
     Partial,
+    Raised,
     Value,
     atom_of,
     unknown,
@@ -68,6 +69,8 @@ def _held(run: Run, atom: Atom, depth: int) -> Iterator[str]:
         yield from _held(run, atom.owner, depth)
     elif isinstance(atom, Managed):
         yield from held(run, atom.gives, depth)
+    elif isinstance(atom, Raised) and atom.holds is not None:
+        yield from _held(run, ListRef(atom.holds), depth)
     elif isinstance(atom, Function):
         summary = atom.code.summary
         if summary is not None and summary.forwards:

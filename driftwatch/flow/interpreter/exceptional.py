@@ -158,9 +158,10 @@ def _fly_through(run: Run, last: Try, do: Callable[[], object]) -> None:
 
 def gather(flights: Iterable[Flight]) -> Iterator[Flight]:
     """What was thrown, one of each kind."""
-    kinds: dict[tuple[str, ...], list[Flight]] = {}
+    kinds: dict[object, list[Flight]] = {}
     for flight in flights:
-        kinds.setdefault(flight.raised.names, []).append(flight)
+        raised = flight.raised
+        kinds.setdefault((raised.names, raised.made, raised.holds), []).append(flight)
     for alike in kinds.values():
         state: State | None = None
         flying: dict[Fault, ReleaseSet] = {}
@@ -263,8 +264,10 @@ def exception_of(atom: Atom) -> Raised | None:
     if isinstance(atom, External):
         name = atom.dotted.removeprefix("builtins.")
         return raised_of(name)
-    if isinstance(atom, (Class, Instance)):
+    if isinstance(atom, Class):
         return _raised_by_project(atom.code)
+    if isinstance(atom, Instance):
+        return replace(_raised_by_project(atom.code), made=atom)
     if isinstance(atom, LibObject) and atom.is_class:
         return raised_of(atom.ref.dotted)
     return raised_of(atom.cls.dotted) if isinstance(atom, LibInstance) else None

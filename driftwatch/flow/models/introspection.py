@@ -239,8 +239,9 @@ def _type(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         return unknown(run.state.reach)
     found: list[Alternative] = []
     for where, atom in as_alternatives(value, run.state.reach):
-        if isinstance(atom, Instance):
-            found.append((where, Class(atom.code)))
+        made = atom.made if isinstance(atom, Raised) else atom
+        if isinstance(made, Instance):
+            found.append((where, Class(made.code)))
         elif isinstance(atom, Raised) and atom.exact and "." not in atom.names[0]:
             found.append((where, External(f"builtins.{atom.names[0]}")))
         elif isinstance(atom, LibInstance) and atom.exact:

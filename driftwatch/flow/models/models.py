@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from dataclasses import replace
 
 import libcst as cst
 
@@ -19,9 +20,12 @@ from driftwatch.flow.domain.taint import anonymous
 from driftwatch.flow.domain.values import (
     UNKNOWN,
     Alternative,
+    Atom,
+    Class,
     Const,
     External,
     Factory,
+    Function,
     Instance,
     Key,
     LibInstance,
@@ -36,6 +40,8 @@ from driftwatch.flow.domain.values import (
     Value,
     const,
     join,
+    key_of,
+    touches_library,
     unknown,
     value_of,
 )
@@ -75,9 +81,7 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
         return _pure_call(run, dotted, arguments, node)
     builtin = getattr(builtins, dotted.removeprefix("builtins."), None) if dotted.startswith("builtins.") else None
     if isinstance(builtin, type) and issubclass(builtin, BaseException):
-        for value in arguments.values():
-            lose(run, value, node, "carried by an exception")
-        return _exception(run, builtin.__name__, arguments)
+        return _exception(run, builtin.__name__, arguments, node)
     if dotted in TRANSPARENT:
         return _first(run, arguments, node)
     if dotted in DECORATOR_MAKERS:
@@ -245,16 +249,25 @@ def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
-def _exception(run: Run, name: str, arguments: Arguments) -> Value:
-    """An exception of Python's own, with its message where that is known."""
-    given = arguments.positional
+def _exception(run: Run, name: str, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """An exception of Python's own, with its message where that is known, and with what it carries."""
+    given, reach = arguments.positional, run.state.reach
+    if any(is_worth_carrying(atom) for value in arguments.values() for _, atom in value.alternatives):
+        carried = run.new_list(node, replace(given, is_tuple=True)).single()
+        assert isinstance(carried, ListRef)
+        return Value(((reach, replace(raised_of(name), holds=carried.key)),))
     if len(given.elements) > 1 or arguments or given.open:
-        first = given.elements[0].value if len(given.elements) == 1 and not given.open else unknown(run.state.reach)
+        first = given.elements[0].value if len(given.elements) == 1 and not given.open else unknown(reach)
         return value_of(
             (where, raised_of(name, str(atom.value) if isinstance(atom, Const) else None))
-            for where, atom in as_alternatives(first, run.state.reach)
+            for where, atom in as_alternatives(first, reach)
         )
-    return Value(((run.state.reach, raised_of(name, "")),))
+    return Value(((reach, raised_of(name, "")),))
+
+
+def is_worth_carrying(atom: Atom) -> bool:
+    """Whether who asks an exception for what it was given may find out something about the library."""
+    return touches_library(atom) or key_of(atom) is not None or isinstance(atom, (Function, Class))
 
 
 def _suppress(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -273,7 +286,7 @@ def _exit(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """The program ends here; a script that ends itself so has run."""
     if run.frame.function is None:
         run.frame.module.exits |= run.state.reach
-    return thrown(run, _exception(run, "SystemExit", arguments), node)
+    return thrown(run, _exception(run, "SystemExit", arguments, node), node)
 
 
 def _text(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
