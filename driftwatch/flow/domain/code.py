@@ -175,6 +175,8 @@ class FunctionCode:
     @property
     def kind(self) -> str:
         """``static``, ``class``, ``property`` or ``plain``."""
+        if self.owner is not None and self.name in ("__init_subclass__", "__class_getitem__"):
+            return "class"
         for name in self.decorators:
             last = (name or "").rpartition(".")[2]
             if last in ("staticmethod", "classmethod"):

@@ -135,7 +135,9 @@ def holds_what_is_set(code: ClassCode) -> bool:
     if any(not (isinstance(a, External) and a.dotted in PLAIN_BASES) for base in others for _, a in base.alternatives):
         return False
     for each in order:
-        if any(hook in each.methods for hook in _HOOKS) or any(k.keyword is not None for k in each.node.keywords):
+        if any(hook in each.methods for hook in _HOOKS) or any(
+            k.keyword is not None and k.keyword.value == "metaclass" for k in each.node.keywords
+        ):
             return False
     return True
 

@@ -237,6 +237,11 @@ class Lazy(Atom):
 
 
 @dataclass(frozen=True, slots=True)
+class Outer(Atom):
+    """What a variable that is declared ``global`` or ``nonlocal`` is outside, as long as it is not assigned here."""
+
+
+@dataclass(frozen=True, slots=True)
 class DictRef(Atom):
     """A dict; its content lives in the state's heap under this number."""
 
@@ -435,9 +440,12 @@ def const(value: Hashable, releases: ReleaseSet) -> Value:
 
 
 UNKNOWN = Unknown()
+OUTER = Outer()
 TAINTED = Unknown(tainted=True)
 NONE = Const(None)
 TRUE = Const(True)
+STATIC = Opaque("staticmethod")
+"""What a function is bound to that was made a static method: to nothing, whatever it is looked up on."""
 FALSE = Const(False)
 
 

@@ -33,8 +33,14 @@ def execute_assign(run: Run, node: cst.Assign) -> None:
     value = keep(run, node.value)
     for target in node.targets:
         assign(run, target.target, value)
-        if isinstance(target.target, cst.Name) and target.target.value in run.frame.nonlocals:
+        if isinstance(target.target, cst.Name) and target.target.value in run.frame.nonlocals and not _is_seen(run):
             lose(run, value, target, "assigned to a variable of the function round it")
+
+
+def _is_seen(run: Run) -> bool:
+    """Whether the function round this one, whose variables it assigns, is the one that calls it."""
+    function, caller = run.frame.function, run.frame.caller
+    return function is not None and caller is not None and function.parent is caller.function
 
 
 def _taken_apart(node: cst.Assign) -> tuple[cst.CSTNode, int] | None:

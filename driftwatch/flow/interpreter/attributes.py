@@ -124,6 +124,8 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         if atom.code is run.frame.owner and run.frame.function is not None:
             run.frame.function.asks_itself.add(name)
         return _of_instance(run, atom, name, where, node)
+    if isinstance(atom, (Class, Function)) and name in ("__name__", "__qualname__"):
+        return [(where, Const(atom.code.name))]
     if isinstance(atom, Class):
         return _bound(where, class_attribute(run, atom.code, name, where))
     if isinstance(atom, SuperOf):

@@ -16,7 +16,7 @@ from driftwatch.flow.domain.enums import (
 )
 from driftwatch.flow.domain.frames import Frame
 from driftwatch.flow.domain.lineage import derive, inheriting, is_exception, is_too_long, is_typed_dict, lineage
-from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, State
+from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent, State
 from driftwatch.flow.domain.taint import tells
 from driftwatch.flow.domain.values import (
     UNKNOWN,
@@ -28,6 +28,7 @@ from driftwatch.flow.domain.values import (
     Instance,
     Lazy,
     LibObject,
+    Partial,
     Value,
     join,
     touches_library,
@@ -35,7 +36,7 @@ from driftwatch.flow.domain.values import (
     value_of,
 )
 from driftwatch.flow.interpreter.arguments import argument, unknown_call
-from driftwatch.flow.interpreter.functions import call_function
+from driftwatch.flow.interpreter.functions import call_function, is_known_callable
 from driftwatch.flow.interpreter.members import instance_attribute
 from driftwatch.flow.interpreter.objects import content_of, hold, make
 from driftwatch.flow.interpreter.records import fill, is_record
@@ -53,16 +54,43 @@ def define_class(run: Run, node: cst.ClassDef) -> Value:
     derive(code, tuple(_base(run, run.eval(argument.value, callee=True)) for argument in node.bases))
     if is_too_long(code):
         run.unresolved(node.name, "this class has more bases than are followed")
-    for keyword in node.keywords:
-        run.eval(keyword.value)
-    marks = [run.eval(decorator.decorator, callee=True) for decorator in node.decorators]
+    reach = run.state.reach
+    named = {k.keyword.value: Entry(reach, reach, run.eval(k.value)) for k in node.keywords if k.keyword is not None}
+    decorators = [(each.decorator, run.eval(each.decorator, callee=True)) for each in node.decorators]
     _class_body(run, code, node)
     _subclass_uses(run, code, node)
     run.frame.classes.append(code)
+    tell_bases(run, code, DictContent({name: entry for name, entry in named.items() if name != "metaclass"}), node)
     value = Value(((run.state.reach, Class(code)),))
-    for mark in marks:
-        mark_skipped(run, mark, value)
+    for decorator, wrapper in reversed(decorators):
+        value = _decorated(run, wrapper, value, decorator)
     return value
+
+
+def tell_bases(run: Run, code: ClassCode, keywords: DictContent, node: cst.CSTNode) -> None:
+    """A class is made: the hook of the nearest base that has one is called of it."""
+    order, reach = lineage(code)[0], run.state.reach
+    hook = next((each.methods[_HOOK] for each in order[1:] if _HOOK in each.methods), None)
+    if hook is not None and reach:
+        run.call(Value(((reach, Function(hook, Class(code))),)), Arguments(keywords=keywords), node)
+
+
+_HOOK = "__init_subclass__"
+
+
+def _decorated(run: Run, wrapper: Value, value: Value, node: cst.CSTNode) -> Value:
+    """What a decorator makes of a class: what a function of the code base returns, else the class itself."""
+    if mark_skipped(run, wrapper, value):
+        return value
+    alone = wrapper.single()
+    if isinstance(alone, Lazy):
+        wrapper = run.world.modules.look_at(alone) or wrapper
+    if not isinstance(wrapper.single(), (Function, Class, Instance, Partial)):
+        return value
+    reach = run.state.reach
+    made = run.call(wrapper, Arguments(ListContent((Entry(reach, reach, value),))), node)
+    known = made.alternatives and all(is_known_callable(run, atom) for _, atom in made.alternatives)
+    return made if known else value.within(run.state.reach)
 
 
 def _base(run: Run, value: Value) -> Value:

@@ -104,10 +104,12 @@ def _summary_matters(entries: Entries, function: FunctionCode, summary: Summary)
 def _class_matters(entries: Entries, code: ClassCode) -> bool:
     if code.library_bases:
         return True
-    for value in (*code.attributes.values(), *code.constants.values()):
+    for value in (*code.attributes.values(), *code.set_on_class.values(), *code.constants.values()):
         for each in (value, *_within(value, code.heap)):
-            if any(touches_library(atom) for _, atom in each.alternatives):
-                return True
+            for _, atom in each.alternatives:
+                nested = isinstance(atom, Class) and atom.code is not code and _class_matters(entries, atom.code)
+                if nested or touches_library(atom):
+                    return True
     for method in code.methods.values():
         summary = method.summary
         if summary is not None and summary.forwards:

@@ -24,13 +24,17 @@ from driftwatch.flow.domain.state import (
     join_states,
 )
 from driftwatch.flow.domain.values import (
+    STATIC,
     Atom,
     Class,
     Const,
     Function,
     Instance,
     Lazy,
+    LibMethod,
+    LibObject,
     Managed,
+    Partial,
     Replacing,
     Value,
     const,
@@ -44,6 +48,7 @@ from driftwatch.flow.interpreter.deferred import COROUTINE, defer, put_off
 from driftwatch.flow.interpreter.escape import has_library
 from driftwatch.flow.interpreter.generators import begin_generator, end_generator
 from driftwatch.flow.interpreter.handed import hand_over, holds_mutable
+from driftwatch.flow.interpreter.names import assigned_outside
 from driftwatch.flow.interpreter.parameters import all_parameters, bind_arguments
 from driftwatch.flow.interpreter.receivers import differs
 from driftwatch.flow.interpreter.replaced import carried, enter_patches
@@ -105,7 +110,7 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
     alone = wrapper.single()
     if isinstance(alone, Lazy):
         wrapper = run.world.modules.look_at(alone) or wrapper
-    if isinstance(wrapper.single(), (Function, Class, Instance)):
+    if isinstance(wrapper.single(), (Function, Class, Instance, Partial)):
         reach, escaped = run.state.reach, function.escaped
         made = run.call(wrapper, Arguments(ListContent((Entry(reach, reach, value),))), decorator.decorator)
         wrappers = tuple(atom.code for _, atom in made.alternatives if isinstance(atom, Function))
@@ -128,8 +133,23 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
             # Who calls it by its name calls an object that was made of it, and that alone knows it.
             function.wrapped_by, function.escaped = called, escaped
             return made
+        if made.alternatives and all(is_known_callable(run, atom) for _, atom in made.alternatives):
+            if not made.where(lambda atom: not isinstance(atom, (LibObject, LibMethod))) and not function.escaped:
+                # Nobody is left who could call it.
+                function.reach -= made.defined()
+            function.escaped |= function.reach
+            return made
     function.escaped |= function.reach
     return value
+
+
+def is_known_callable(run: Run, atom: Atom) -> bool:
+    """Whether a decorator has given something that is known by what it does when it is called."""
+    if isinstance(atom, Partial):
+        content = run.content(atom.key)
+        func = content.func if isinstance(content, PartialContent) else Value()
+        return bool(func.alternatives) and all(is_known_callable(run, each) for _, each in func.alternatives)
+    return isinstance(atom, (Function, Class, LibObject, LibMethod))
 
 
 def _wrap_method(owner: ClassCode, method: FunctionCode, wrappers: tuple[FunctionCode, ...]) -> None:
@@ -159,7 +179,7 @@ def _decorator_name(decorator: cst.Decorator) -> str | None:
 
 def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
     """Call a function of the code base."""
-    callee, arguments = of_instance(callee, arguments)
+    callee, arguments = of_instance(Function(callee.code) if callee.bound == STATIC else callee, arguments)
     function = callee.code
     function.called = True
     function.called_later = function.called_later or not run.in_constructor
@@ -248,6 +268,9 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         return True
     if isinstance(callee.bound, Const) or (summary.forwards and arguments):
         return True
+    if callee.bound is not None and function.owner is None and summary.asks_parameters:
+        # It was put on a class: what it is called of is a parameter like any other.
+        return True
     if summary.fills and holds_mutable(run, arguments):
         return True
     if summary.asks_constants and summary.uses_library:
@@ -304,7 +327,8 @@ def enter(
         function.module.names = {**function.module.names, **outer.vars}
     closure = function.closure or ()
     if function.parent is not None and function.parent is outer_frame.function:
-        closure = (outer.vars, *closure[1:])
+        # What a comprehension had bound where it was defined is no variable of the function round it.
+        closure = ({**closure[0], **outer.vars} if closure else outer.vars, *closure[1:])
     nested = function.closure is not None
     frame = Frame(
         function.module,
@@ -340,7 +364,11 @@ def enter(
     outer_frame.sets |= frame.sets
     outer_frame.looks_at |= frame.looks_at
     end = end if end is not None else State(EMPTY, {}, outer.heap)
-    run.state = State(end.reach, frame.outside(end) or outer.vars, end.heap, on_the_way_of=end)
+    variables = frame.outside(end) or outer.vars
+    if frame.nonlocals or frame.globals:
+        run.state = outer
+        variables = {**variables, **assigned_outside(run, frame, end)}
+    run.state = State(end.reach, variables, end.heap, on_the_way_of=end)
     if isinstance(bound, Instance):
         run.state.forget_attributes()
     return value.within(end.reach)

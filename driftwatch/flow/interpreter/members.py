@@ -9,9 +9,11 @@ import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode
 from driftwatch.flow.domain.lineage import PLAIN_BASES, inheriting, lineage
+from driftwatch.flow.domain.renaming import reachable
 from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, Entry, ListContent
 from driftwatch.flow.domain.taint import anonymous, depends_on_release, tainted_within, tells
 from driftwatch.flow.domain.values import (
+    STATIC,
     UNKNOWN,
     Alternative,
     Atom,
@@ -117,13 +119,16 @@ def _of_classes(
             alternatives.extend(_bound_to(bound, current.decorated[name].within(here)))
         elif name in current.constants:
             run.state.adopt(current.heap)
-            alternatives.extend(current.constants[name].within(here).alternatives)
-            alternatives.extend(current.set_on_class.get(name, Value()).within(here).alternatives)
+            alternatives.extend(_bound_to(bound, current.constants[name].within(here)))
+            alternatives.extend(_bound_to(bound, current.set_on_class.get(name, Value()).within(here)))
         elif name in current.set_on_class:
-            alternatives.extend(current.set_on_class[name].within(here).alternatives)
+            alternatives.extend(_bound_to(bound, current.set_on_class[name].within(here)))
         else:
             continue
         left -= here
+    if left:
+        for current in order:
+            run.world.dependencies.read(current, name)
     sure = node is not None and not _may_be_brought(run, order, name)
     inherited = _inherited(run, others, name, left, node if sure else None) if left else Value()
     if inherited is None and node is not None:
@@ -151,8 +156,15 @@ def _asked_for(
     return found
 
 
-def _bound_to(owner: Atom, value: Value) -> list[Alternative]:
-    return [(where, Function(a.code, owner) if isinstance(a, Function) else a) for where, a in value.alternatives]
+def _bound_to(owner: Atom | None, value: Value) -> list[Alternative]:
+    """What is found on a class, as it is looked up on an instance, or on the class itself where that is None."""
+    return [(where, _bound_function(owner, a) if isinstance(a, Function) else a) for where, a in value.alternatives]
+
+
+def _bound_function(owner: Atom | None, atom: Function) -> Function:
+    if atom.bound == STATIC:
+        return Function(atom.code)
+    return Function(atom.code, owner) if atom.bound is None else atom
 
 
 def _of_library(atom: Atom) -> bool:
@@ -207,12 +219,13 @@ def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> 
             return current.decorated[name].within(where)
         if name in current.constants:
             run.state.adopt(current.heap)
-            value = current.constants[name].within(where)
-            written = current.attributes.get(name)
-            return value if written is None else join(value, written.within(where))
-        if name in current.attributes:
+            value = Value(tuple(_bound_to(None, current.constants[name].within(where))))
+            written = join(current.attributes.get(name, Value()), current.set_on_class.get(name, Value()))
+            return join(value, written.within(where))
+        known = join(current.attributes.get(name, Value()), current.set_on_class.get(name, Value()))
+        if known.alternatives:
             run.state.adopt(current.heap)
-            return current.attributes[name].within(where)
+            return known.within(where)
     return _of_library_base(run, others, name, where, instance=False)
 
 
@@ -236,7 +249,7 @@ def super_attribute(run: Run, asked: SuperOf, name: str, where: ReleaseSet, node
         elif name in current.decorated:
             alternatives.extend(_bound_to(this, current.decorated[name].within(here)))
         elif name in current.constants:
-            alternatives.extend(current.constants[name].within(here).alternatives)
+            alternatives.extend(_bound_to(this, current.constants[name].within(here)))
         else:
             continue
         left -= here
@@ -260,7 +273,10 @@ def _may_be_brought(run: Run, order: list[ClassCode], name: str) -> bool:
     for each in below:
         below.extend(other for other in each.subclasses if other not in met)
         met.update(each.subclasses)
-    return any(name in each.methods or name in each.constants or name in each.attributes for each in below)
+    return any(
+        name in each.methods or name in each.constants or name in each.attributes or name in each.set_on_class
+        for each in below
+    )
 
 
 def _inherited(run: Run, others: list[Value], name: str, where: ReleaseSet, node: cst.CSTNode | None) -> Value | None:
@@ -328,20 +344,49 @@ def set_attribute(run: Run, owner: Value, name: str, value: Value) -> None:
     """``owner.name = value``, of instances and classes of the code base."""
     alternatives = as_alternatives(owner, run.state.reach)
     for where, atom in alternatives:
-        if isinstance(atom, (Instance, Class)):
+        if isinstance(atom, Class) and atom.code.module is run.entry.module and run.in_module:
+            _set_in_body(run, atom.code, name, value.within(where), certain=len(alternatives) == 1)
+        elif isinstance(atom, Class):
+            _set_on_class(run, atom.code, name, value.within(where))
+        elif isinstance(atom, Instance):
             write_attribute(run, atom.code, name, value.within(where))
-        if isinstance(atom, Instance):
             if atom.site is None:
                 run.frame.sets = True
                 set_on_any(run, atom.code, name, value.within(where))
             hold(run, atom, name, value, where, certain=len(alternatives) == 1)
-        elif isinstance(atom, Class):
-            before = atom.code.set_on_class.get(name, Value())
-            atom.code.set_on_class[name] = join(before, for_any(run, value.within(where)))
     if owner.where(lambda atom: isinstance(atom, Instance) and atom.site is not None):
         # What was known of the attribute by another path may be that of the same object.
         for path in [path for path in run.state.vars if path.endswith(f".{name}")]:
             del run.state.vars[path]
+
+
+def _set_in_body(run: Run, code: ClassCode, name: str, value: Value, *, certain: bool) -> None:
+    """An attribute of a class is set while its module is executed: as if it stood in the class's body."""
+    rest = EMPTY if certain else run.world.all_releases
+    before = code.constants.get(name, Value())
+    method = code.methods.get(name)
+    if method is not None:
+        before = join(before, Value(((method.reach, Function(method)),)))
+    code.constants[name] = join(value, before.within(rest | (run.world.all_releases - value.defined())))
+    if certain and method is not None and method.reach <= value.defined():
+        del code.methods[name]
+    code.heap.update({key: run.state.heap[key] for key in reachable([value], run.state.heap)})
+    run.world.dependencies.change(code, name)
+
+
+def _set_on_class(run: Run, code: ClassCode, name: str, value: Value) -> None:
+    """An attribute of a class is set in a function: it may be there whenever it is looked up."""
+    before = code.set_on_class.get(name, Value())
+    after = _few(join(before, _as_of_any(run, value)))
+    if set(after.alternatives) != set(before.alternatives):
+        code.set_on_class[name] = after
+        code.changed = True
+        run.world.dependencies.change(code, name)
+        run.world.dependencies.change(code, anything(name))
+    for _, atom in value.alternatives:
+        key = key_of(atom)
+        if key is not None and key in run.state.heap:
+            keep_one(run.world, code, key, run.state.heap)
 
 
 MAX_KINDS = 24
@@ -386,7 +431,7 @@ def has_attribute(run: Run, atom: Instance, name: str, where: ReleaseSet) -> tup
     order = lineage(atom.code)[0]
     if any(name in each.methods or name in each.constants for each in order):
         return where, EMPTY
-    if content is None:
+    if content is None or any(name in each.set_on_class for each in order):
         return where, where
     entry = content.entries.get(name)
     maybe, certain = (entry.releases, entry.certain) if entry is not None else (EMPTY, EMPTY)
@@ -395,12 +440,16 @@ def has_attribute(run: Run, atom: Instance, name: str, where: ReleaseSet) -> tup
     return (maybe | open_ | later) & where, where - certain
 
 
+def _as_of_any(run: Run, value: Value) -> Value:
+    """A value that is set, as it is known where it is not known of which instance, and on which way."""
+    value = tainted_within(value, run.state.conditional & value.defined())
+    return value_of((where, anonymous(atom)) for where, atom in for_any(run, value).alternatives)
+
+
 def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
     """What is said of all instances of a class of the code base, when an attribute of one is set."""
     contents = dict(code.heap)
-    value = tainted_within(value, run.state.conditional & value.defined())
-    value = value_of((where, anonymous(atom)) for where, atom in for_any(run, value).alternatives)
-    value = share_attribute(run.world, code, name, value, run.state.heap)
+    value = share_attribute(run.world, code, name, _as_of_any(run, value), run.state.heap)
     before = code.attributes.get(name, Value())
     after = _few(join(before, value))
     if set(after.alternatives) != set(before.alternatives):

@@ -26,7 +26,7 @@ def differs(code: ClassCode, summary: Summary) -> bool:
 
 
 def _has(code: ClassCode, name: str) -> bool:
-    return name in code.methods or name in code.constants or name in code.attributes
+    return any(name in each for each in (code.methods, code.constants, code.attributes, code.set_on_class))
 
 
 def _tells(code: ClassCode, name: str) -> bool:
@@ -34,7 +34,7 @@ def _tells(code: ClassCode, name: str) -> bool:
     method = code.methods.get(name)
     if method is not None:
         return method.calls_library or (method.summary is not None and method.summary.uses_library)
-    return any(tells(each[name]) for each in (code.constants, code.attributes) if name in each)
+    return any(tells(each[name]) for each in (code.constants, code.attributes, code.set_on_class) if name in each)
 
 
 def inherited(code: ClassCode) -> Iterator[FunctionCode]:

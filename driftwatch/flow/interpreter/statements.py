@@ -29,7 +29,7 @@ from driftwatch.flow.interpreter.generators import iterated
 from driftwatch.flow.interpreter.imports import execute_import, execute_import_from
 from driftwatch.flow.interpreter.managers import execute_with
 from driftwatch.flow.interpreter.matching import execute_match
-from driftwatch.flow.interpreter.names import assign_name
+from driftwatch.flow.interpreter.names import assign_name, declare_outer
 from driftwatch.flow.interpreter.run import Run, escape, keep, settle
 from driftwatch.flow.syntax.syntax import statements
 from driftwatch.releases import EMPTY
@@ -57,10 +57,11 @@ def _expression(run: Run, node: cst.Expr) -> None:
 
 
 def _global(run: Run, node: cst.Global | cst.Nonlocal) -> None:
-    if isinstance(node, cst.Global):
-        run.frame.globals.update(item.name.value for item in node.names)
-    else:
-        run.frame.nonlocals.update(item.name.value for item in node.names)
+    names = [item.name.value for item in node.names]
+    (run.frame.globals if isinstance(node, cst.Global) else run.frame.nonlocals).update(names)
+    if run.frame.function is not None:
+        for name in names:
+            declare_outer(run, name)
 
 
 # -- branches ----------------------------------------------------------------------------------------------------------

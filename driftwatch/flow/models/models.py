@@ -18,6 +18,7 @@ from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.taint import anonymous
 from driftwatch.flow.domain.values import (
+    STATIC,
     UNKNOWN,
     Alternative,
     Atom,
@@ -297,6 +298,13 @@ def _text(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return text_of(run, value)
 
 
+def _static(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return value_of(
+        (where, Function(atom.code, STATIC) if isinstance(atom, Function) and atom.bound is None else atom)
+        for where, atom in _first(run, arguments, node).alternatives
+    )
+
+
 def _auto(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return Value(((run.state.reach, AUTO),))
 
@@ -346,6 +354,7 @@ MODELS: dict[str, Model] = {
     "attrs.evolve": _replace,
     "attrs.field": _field,
     "builtins.map": _map,
+    "builtins.staticmethod": _static,
     "builtins.str": _text,
     "builtins.locals": _locals,
     "types.SimpleNamespace": _namespace,
@@ -367,7 +376,6 @@ TRANSPARENT = frozenset(
     {
         "functools.cache",
         "functools.lru_cache",
-        "builtins.staticmethod",
         "builtins.classmethod",
         "builtins.property",
         "inspect.unwrap",

@@ -54,6 +54,8 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
             leads |= binds[i]
         if "*" in bound:
             leads |= _unbound(pieces)
+    filled = variables & set().union(*(p.writes for p in pieces if p.defines is not None))
+    filled |= {p.defines for p in pieces if p.is_class and p.defines is not None and "__init_subclass__" in p.binds}
     changed = True
     while changed:
         changed = False
@@ -63,6 +65,10 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
                 changed = True
             if i in chosen and not binds[i] <= leads:
                 leads |= binds[i]
+                changed = True
+            if i in chosen and not (filled & piece.mentions) <= leads:
+                # What is taken out of it, others have put there.
+                leads |= filled & piece.mentions
                 changed = True
     module.relevant = leads
     _add_needed(pieces, chosen)
