@@ -170,7 +170,7 @@ class FunctionCode:
         """Whether only the code base itself calls it: by its own name or, for a method, by its class's."""
         if self.owner is not None and is_private_name(self.owner.name) and not self.owner.escapes:
             return True
-        return bool(self.wrapped_by) or is_private_name(self.name)
+        return bool(self.wrapped_by) or is_private_name(self.name) or self.name == "__init_subclass__"
 
     @property
     def kind(self) -> str:

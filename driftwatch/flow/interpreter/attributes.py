@@ -24,6 +24,7 @@ from driftwatch.flow.domain.values import (
     Deferred,
     DictRef,
     External,
+    Function,
     Instance,
     Lazy,
     LibInstance,

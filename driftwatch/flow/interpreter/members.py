@@ -5,12 +5,14 @@ An instance that is told apart holds its own; what is known of any instance of a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode
 from driftwatch.flow.domain.lineage import PLAIN_BASES, inheriting, lineage
 from driftwatch.flow.domain.renaming import reachable
-from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, Entry, ListContent
+from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.taint import anonymous, depends_on_release, tainted_within, tells
 from driftwatch.flow.domain.values import (
     STATIC,
@@ -23,6 +25,7 @@ from driftwatch.flow.domain.values import (
     External,
     Function,
     Instance,
+    Lazy,
     LibInstance,
     LibMethod,
     LibObject,
@@ -116,13 +119,13 @@ def _of_classes(
                     owner = None if method.kind == "static" else Class(order[0])
                 alternatives.append((here, Function(method, owner)))
         elif name in current.decorated:
-            alternatives.extend(_bound_to(bound, current.decorated[name].within(here)))
+            alternatives.extend(_bound_to(run, bound, current.decorated[name].within(here)))
         elif name in current.constants:
             run.state.adopt(current.heap)
-            alternatives.extend(_bound_to(bound, current.constants[name].within(here)))
-            alternatives.extend(_bound_to(bound, current.set_on_class.get(name, Value()).within(here)))
+            alternatives.extend(_bound_to(run, bound, current.constants[name].within(here)))
+            alternatives.extend(_bound_to(run, bound, current.set_on_class.get(name, Value()).within(here)))
         elif name in current.set_on_class:
-            alternatives.extend(_bound_to(bound, current.set_on_class[name].within(here)))
+            alternatives.extend(_bound_to(run, bound, current.set_on_class[name].within(here)))
         else:
             continue
         left -= here
@@ -156,9 +159,14 @@ def _asked_for(
     return found
 
 
-def _bound_to(owner: Atom | None, value: Value) -> list[Alternative]:
+def _bound_to(run: Run, owner: Atom | None, value: Value) -> list[Alternative]:
     """What is found on a class, as it is looked up on an instance, or on the class itself where that is None."""
-    return [(where, _bound_function(owner, a) if isinstance(a, Function) else a) for where, a in value.alternatives]
+    found: list[Alternative] = []
+    for where, atom in value.alternatives:
+        known = run.world.modules.look_at(atom) if isinstance(atom, Lazy) else None
+        for there, each in ((where, atom),) if known is None else known.within(where).alternatives:
+            found.append((there, _bound_function(owner, each) if isinstance(each, Function) else each))
+    return found
 
 
 def _bound_function(owner: Atom | None, atom: Function) -> Function:
@@ -219,7 +227,7 @@ def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> 
             return current.decorated[name].within(where)
         if name in current.constants:
             run.state.adopt(current.heap)
-            value = Value(tuple(_bound_to(None, current.constants[name].within(where))))
+            value = Value(tuple(_bound_to(run, None, current.constants[name].within(where))))
             written = join(current.attributes.get(name, Value()), current.set_on_class.get(name, Value()))
             return join(value, written.within(where))
         known = join(current.attributes.get(name, Value()), current.set_on_class.get(name, Value()))
@@ -247,9 +255,9 @@ def super_attribute(run: Run, asked: SuperOf, name: str, where: ReleaseSet, node
             bound: Atom | None = Class(this.code) if method.kind == "class" else this
             alternatives.append((here, Function(method, None if method.kind == "static" else bound)))
         elif name in current.decorated:
-            alternatives.extend(_bound_to(this, current.decorated[name].within(here)))
+            alternatives.extend(_bound_to(run, this, current.decorated[name].within(here)))
         elif name in current.constants:
-            alternatives.extend(_bound_to(this, current.constants[name].within(here)))
+            alternatives.extend(_bound_to(run, this, current.constants[name].within(here)))
         else:
             continue
         left -= here
@@ -342,6 +350,7 @@ def _said(value: Value) -> set[Alternative]:
 
 def set_attribute(run: Run, owner: Value, name: str, value: Value) -> None:
     """``owner.name = value``, of instances and classes of the code base."""
+    _stays(run, value)
     alternatives = as_alternatives(owner, run.state.reach)
     for where, atom in alternatives:
         if isinstance(atom, Class) and atom.code.module is run.entry.module and run.in_module:
@@ -358,6 +367,20 @@ def set_attribute(run: Run, owner: Value, name: str, value: Value) -> None:
         # What was known of the attribute by another path may be that of the same object.
         for path in [path for path in run.state.vars if path.endswith(f".{name}")]:
             del run.state.vars[path]
+
+
+def _stays(run: Run, value: Value) -> None:
+    """What a call was given is kept: who uses it later does so there, whoever gave it."""
+    for _, atom in value.alternatives:
+        if not isinstance(atom, (DictRef, ListRef)):
+            continue
+        content = run.content(atom.key)
+        if isinstance(content, DictContent) and any(e.location is not None for e in content.entries.values()):
+            entries = {name: replace(e, location=None) for name, e in content.entries.items()}
+            run.state.heap[atom.key] = replace(content, entries=entries)
+        elif isinstance(content, ListContent) and any(e.location is not None for e in content.elements):
+            elements = tuple(replace(e, location=None) for e in content.elements)
+            run.state.heap[atom.key] = replace(content, elements=elements)
 
 
 def _set_in_body(run: Run, code: ClassCode, name: str, value: Value, *, certain: bool) -> None:

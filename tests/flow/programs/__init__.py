@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.flow.programs.arguments import ARGUMENTS
 from tests.flow.programs.bases import BASES
 from tests.flow.programs.call_graph import CALL_GRAPH
+from tests.flow.programs.carried_by_exceptions import CARRIED_BY_EXCEPTIONS
 from tests.flow.programs.containers import CONTAINERS
 from tests.flow.programs.control import CONTROL
 from tests.flow.programs.decorators import DECORATORS
@@ -32,7 +33,9 @@ from tests.flow.programs.probes import PROBES
 from tests.flow.programs.put_off import PUT_OFF
 from tests.flow.programs.reach import REACH
 from tests.flow.programs.refused import REFUSED
+from tests.flow.programs.registries import REGISTRIES
 from tests.flow.programs.results import RESULTS
+from tests.flow.programs.scopes import SCOPES
 from tests.flow.programs.sets import SETS
 from tests.flow.programs.sight import SIGHT
 from tests.flow.programs.skips import SKIPS
@@ -45,5 +48,6 @@ PROGRAMS = (
     *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
-    *ITERATION, *EXPORTED, *MATCHED, *CALL_GRAPH,
+    *ITERATION, *EXPORTED, *MATCHED,
+    *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *CALL_GRAPH,
 )  # fmt: skip

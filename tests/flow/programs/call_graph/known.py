@@ -5,16 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 KNOWN: Mapping[str, str] = {
-    "assignments_to_a_global": (
-        "a call that rebinds a global leaves the value it had among the possible ones: a false alarm"
-    ),
-    "assignments_of_a_nonlocal": (
-        "a call that rebinds a nonlocal leaves the value it had among the possible ones: a false alarm"
-    ),
-    "classes_imported_attribute": ("a class held by an attribute of another class is dropped"),
-    "decorators_returns_another_function": (
-        "a decorator that returns a library function leaves the decorated one in place"
-    ),
     "decorators_a_class_that_registers": (
         "said where the function gets out of sight: a dict on an instance, filled by a decorator, is not looked into"
     ),
@@ -27,7 +17,6 @@ KNOWN: Mapping[str, str] = {
     "functions_attributes": ("said where it is set: attributes of functions are not kept"),
     "generators_send": ("said where the function is sent"),
     "imports_one_module_object": ("an attribute set on a module under another name is not seen under the first"),
-    "lambdas_of_a_loop_variable": ("a closure over the variable of a comprehension sees no value"),
     "lists_index_from_elsewhere": (
         "a constant of another file is no index: every item of the list is held against the call, a false alarm"
     ),
