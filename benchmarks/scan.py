@@ -102,9 +102,7 @@ def _beside_others(folder: Path, part: Path | None, newest: str, runs: int) -> N
         scan = [sys.executable, "-m", "driftwatch", "scan", str(folder), "--against=all", "--fail-on=never"]
         scans = {
             "cold scan": Program([*scan, "--no-cache"], cache),
-            "cold, --jobs 1": Program([*scan, "--no-cache", "--jobs=1"], cache),
             "warm scan": Program(scan, cache),
-            "warm, --jobs 1": Program([*scan, "--jobs=1"], cache),
         }
         others = {"grep -rl": Program(["grep", "-rl", "--include=*.py", MODULE, str(folder)])}
         if part is not None:

@@ -66,7 +66,6 @@ class ScanRequest:
     ignore: tuple[str, ...] = ()
     baseline: Path | None = None
     fail_on: str | None = None
-    jobs: int = 1
     cache: Path | None = None
     progress: Callable[..., object] | None = None
     base: Path | None = None
@@ -217,7 +216,6 @@ def scan(request: ScanRequest) -> ScanResult:
             root.folder,
             root.files,
             tuple(histories.values()),
-            jobs=request.jobs,
             cache=request.cache,
             progress=request.progress,
         )

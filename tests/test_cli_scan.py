@@ -118,7 +118,7 @@ def test_json_is_valid_and_always_the_same(studio: Path) -> None:
     first = run("scan", "--format", "json", cwd=studio)
     assert first.status == 1
     jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(first.out))
-    again = run("scan", "--format", "json", "--jobs", "1", "--no-cache", ".", cwd=studio, environment={"COLUMNS": "40"})
+    again = run("scan", "--format", "json", "--no-cache", ".", cwd=studio, environment={"COLUMNS": "40"})
     assert again.out == first.out
     elsewhere = shutil.copytree(studio, studio.parent / "elsewhere")
     assert run("scan", "--format", "json", str(elsewhere)).out == first.out
@@ -174,7 +174,7 @@ def test_one_clear_sentence(studio: Path, arguments: list[str], message: str) ->
     assert all(hint.startswith("hint: ") for hint in hints) and len(hints) <= 1
 
 
-@pytest.mark.parametrize("arguments", [["--format", "xml"], ["--jobs", "0"], ["--jobs", "two"], ["--nonsense"]])
+@pytest.mark.parametrize("arguments", [["--format", "xml"], ["--nonsense"]])
 def test_usage_errors(studio: Path, arguments: list[str]) -> None:
     result = run("scan", *arguments, cwd=studio)
     assert (result.status, result.out) == (2, "")

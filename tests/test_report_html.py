@@ -196,7 +196,7 @@ def test_a_scan_with_the_life_of_its_symbols(tmp_path: Path) -> None:
     assert len(added) == 2, "glaze in 1.1, cone in 2.0"
     assert "(pot, minutes, glaze=None, *, cone=6)" in page.words
     assert "gone in 2.0" in page.words
-    again = run("scan", "--format", "html", "--jobs", "1", "--no-cache", ".", cwd=studio, environment={"COLUMNS": "40"})
+    again = run("scan", "--format", "html", "--no-cache", ".", cwd=studio, environment={"COLUMNS": "40"})
     assert again.out == result.out
 
 

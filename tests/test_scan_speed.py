@@ -124,7 +124,7 @@ def test_what_has_nothing_to_do_with_the_library_is_not_made_into_syntax(
         return survey(text)
 
     monkeypatch.setattr("driftwatch.flow.interpreter.modules.parse", make)
-    monkeypatch.setattr("driftwatch.flow.sources.work.survey", look)
+    monkeypatch.setattr("driftwatch.flow.sources.files.survey", look)
     analysis = analyse(tmp_path, sorted(tmp_path.glob("*.py")), [history])
     made = [node for tree in trees if tree.concrete is not None for node in tree.concrete.origins]
     names = {node.value for node in made if isinstance(node, cst.Name)}
@@ -140,10 +140,3 @@ def test_what_a_scan_imports_is_what_it_needs(module: str) -> None:
     program = f"import sys, {module}\nprint([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout == "[]\n"
-
-
-def test_any_number_of_workers_finds_the_same(history: History) -> None:
-    cases = ROOT / "tests" / "cases"
-    paths = sorted(cases.glob("*.py"))
-    one, two, many = (analyse(cases, paths, [history], jobs=jobs) for jobs in (1, 2, 16))
-    assert repr(one) == repr(two) == repr(many)

@@ -13,7 +13,7 @@ from tests.traps import SEARCHED, SITE, Trapped, imported_by_driftwatch, set_tra
 
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("scan",),
-    ("scan", ".", "--format", "json", "--format", "html=../home/report.html", "--jobs", "2"),
+    ("scan", ".", "--format", "json", "--format", "html=../home/report.html"),
     ("scan", "--diff-base", "HEAD"),
     ("matrix", "."),
     ("baseline", "write", "-o", "-"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -35,13 +34,11 @@ project, no line, and the releases it is known for.""",
 @click.argument("inputs", nargs=-1, metavar="[PATH]...")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Where to write it; '-' prints it.")
 @click.option("--against", multiple=True, metavar="SPEC", help="The releases to check; may be given several times.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no.")
 @config_option
 def write_command(
     inputs: tuple[str, ...],
     output: Path | None,
     against: tuple[str, ...],
-    jobs: int | None,
     config_file: Path | None,
 ) -> None:
     """Write a baseline of all errors and warnings that stand now.
@@ -72,7 +69,6 @@ def write_command(
                 # A baseline that is there already must hide nothing from the one that replaces it.
                 config=replace(config, baseline=None),
                 against=against,
-                jobs=jobs or os.cpu_count() or 1,
                 cache=cache_root(),
                 progress=shown.step,
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -39,14 +38,12 @@ the exit status, which is 0, or 2 for a usage, configuration or input error.""",
 @click.option("--against", multiple=True, metavar="SPEC", help="The releases to check; default: all known.")
 @formats_option(FORMATS)
 @output_option
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no.")
 @config_option
 def matrix_command(
     inputs: tuple[str, ...],
     against: tuple[str, ...],
     wanted: tuple[Wanted, ...],
     output: Path | None,
-    jobs: int | None,
     config_file: Path | None,
 ) -> int:
     """Show which code base works with which release of a library.
@@ -71,7 +68,6 @@ def matrix_command(
                     targets=watched(config),
                     config=config,
                     against=against or ("all",),
-                    jobs=jobs or os.cpu_count() or 1,
                     cache=cache_root(),
                     progress=shown.step,
                 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -59,7 +58,6 @@ Exit status: 0 nothing to report, 1 findings, 2 usage, configuration or input er
 @click.option(
     "--fail-on", type=click.Choice(["error", "warning", "never"]), help="What makes the exit status 1; default: error."
 )
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of analysed files.")
 @click.option("--beyond", is_flag=True, help="List what a downgrade would cost, which is else only counted.")
 @click.option("--unresolved", is_flag=True, help="List the places whose meaning could not be followed.")
@@ -74,7 +72,6 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     baseline: Path | None,
     diff_base: str | None,
     fail_on: str | None,
-    jobs: int | None,
     no_cache: bool,
     beyond: bool,
     unresolved: bool,
@@ -105,7 +102,6 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
             ignore=ignore,
             baseline=baseline,
             fail_on=fail_on,
-            jobs=jobs or os.cpu_count() or 1,
             cache=None if no_cache else cache_root(),
             progress=shown.step,
             find=finder(config, shown),

@@ -57,10 +57,9 @@ configuration or input error, or a release that could not be read.""",
 @formats_option(FORMATS)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @output_option
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Whether a second process may help; 1 for no.")
 @target_option
 @config_option
-def watch_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how click works
+def watch_command(
     code: tuple[str, ...],
     pre: bool,
     preview: tuple[str, ...],
@@ -68,7 +67,6 @@ def watch_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how
     wanted: tuple[Wanted, ...],
     as_json: bool,
     output: Path | None,
-    jobs: int | None,
     target_name: str | None,
     config_file: Path | None,
 ) -> int:
@@ -93,7 +91,6 @@ def watch_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how
             pre=pre,
             previews=preview,
             write=not dry_run,
-            jobs=jobs or os.cpu_count() or 1,
             cache=cache_root(),
             title=shown.title,
             progress=lambda done, total, release: shown.step(f"{done + 1} of {total}: {release}" if release else ""),

@@ -11,18 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from driftwatch.flow.sources.ahead import helper
 from driftwatch.flow.sources.contents import Contents
 from driftwatch.flow.sources.results_cache import ResultsCache, key_of
-from driftwatch.flow.sources.work import Work, work_ahead
 from driftwatch.flow.syntax.source import without_warnings
 from driftwatch.flow.uses import Analysis, Diagnostic, Unresolved, Use
 from driftwatch.snapshot.history import History
 
 __all__ = ["Analysis", "analyse"]
-
-MANY = 200
-"""Files from which on another process is worth its start."""
 
 
 def analyse(
@@ -30,42 +25,28 @@ def analyse(
     files: Sequence[Path | str],
     histories: Sequence[History],
     *,
-    jobs: int = 1,
     cache: Path | None = None,
     progress: Callable[..., object] | None = None,
 ) -> Analysis:
     """Analyse a code base against each library. `cache` is the folder of what driftwatch keeps between runs.
 
-    The result is the same for any number of `jobs`, and none beyond the second is used. What is known of one file
-    depends on the files that it imports and on those that import it, so one process follows them all; another one
-    reads, searches and surveys ahead of it.
+    What is known of one file depends on the files that it imports and on those that import it, so one process follows
+    them all.
     """
     contents = Contents(root, files)
     if cache is None:
-        return _analysed(contents, histories, jobs, progress)
+        return _analysed(contents, histories, progress)
     results = ResultsCache(cache)
     key = key_of(contents.digest(), histories)
     found = results.find(key) if key is not None else None
     if found is None:
-        found = _analysed(contents, histories, jobs, progress)
+        found = _analysed(contents, histories, progress)
         if key is not None and contents.steady:
             results.keep(key, found)
     return found
 
 
-def _analysed(
-    contents: Contents, histories: Sequence[History], jobs: int, progress: Callable[..., object] | None
-) -> Analysis:
-    roots = [history.module for history in histories]
-    if jobs < 2 or len(contents.paths) < MANY:
-        return _search(contents, histories, Work(contents), progress)
-    with helper(lambda outbox: work_ahead(contents, roots, outbox)) as inbox:
-        return _search(contents, histories, Work(contents, inbox), progress)
-
-
-def _search(
-    contents: Contents, histories: Sequence[History], work: Work, progress: Callable[..., object] | None
-) -> Analysis:
+def _analysed(contents: Contents, histories: Sequence[History], progress: Callable[..., object] | None) -> Analysis:
     from driftwatch.flow.search import LibrarySearch, many_deep_objects  # noqa: PLC0415
     from driftwatch.flow.sources.files import Files  # noqa: PLC0415 - libcst takes longer to import than a warm run lasts
 
@@ -75,7 +56,7 @@ def _search(
     diagnostics: dict[tuple[str, int | None], Diagnostic] = {}
     with many_deep_objects(), without_warnings():
         for history in histories:
-            files = Files(contents, work)
+            files = Files(contents)
             one = LibrarySearch(history, files, progress)
             one.run()
             uses.extend(one.world.recorder.uses())

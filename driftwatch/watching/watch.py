@@ -56,7 +56,6 @@ class WatchRequest:
     pre: bool = False
     previews: tuple[str, ...] = ()
     write: bool = True
-    jobs: int = 1
     cache: Path | None = None
     title: Callable[[str], None] = lambda _text: None
     progress: Progress | None = None
@@ -183,7 +182,6 @@ def _held_against(
                 targets=(Watched(history, target.data, target.companions),),
                 config=code.config,
                 against=tuple(f"{target.distribution}=={version}" for version in versions),
-                jobs=request.jobs,
                 cache=request.cache,
             )
         )

@@ -11,13 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 
 from driftwatch.flow.domain.code import ModuleCode
+from driftwatch.flow.sources import first_look
 from driftwatch.flow.sources.contents import Contents
 from driftwatch.flow.sources.first_look import BY_DOTS, EVERYTHING, Importers, seems_to_import
 from driftwatch.flow.sources.outline import Definition, definition, definitions, heads, imports, is_long_class
 from driftwatch.flow.sources.resolution import Resolution, stem_of, tail_of
-from driftwatch.flow.sources.work import Work
 from driftwatch.flow.syntax.source import SourceError, decode
-from driftwatch.flow.syntax.survey import Import, Survey
+from driftwatch.flow.syntax.survey import Import, Survey, survey
 from driftwatch.flow.uses import Diagnostic
 from driftwatch.snapshot.adapted import face_in
 from driftwatch.snapshot.history import History
@@ -29,9 +29,8 @@ MAX_SOURCE = 4 << 20
 class Files:
     """The files of one root, by their paths in it."""
 
-    def __init__(self, contents: Contents, work: Work | None = None) -> None:
+    def __init__(self, contents: Contents) -> None:
         self._contents = contents
-        self.work = work or Work(contents)
         self.paths = contents.paths
         self.diagnostics: dict[tuple[str, int | None], Diagnostic] = {}
         self.exports: Callable[[ModuleCode], set[str]] = lambda module: set()
@@ -55,7 +54,7 @@ class Files:
 
     def mentioning(self, root: str) -> list[str]:
         """The files that mention a module of the library."""
-        found = self.work.mentioning(root)
+        found = first_look.mentioning(self._contents, root)
         for path in self._contents.unreadable:
             self.read(path)
         return found
@@ -114,7 +113,7 @@ class Files:
 
     @cached_property
     def _imported(self) -> Importers:
-        return self.work.importers()
+        return first_look.importers(self._contents)
 
     @cached_property
     def _stars(self) -> frozenset[str]:
@@ -180,7 +179,7 @@ class Files:
             if len(data) > MAX_SOURCE:
                 raise SourceError(f"it is larger than {MAX_SOURCE:,} bytes")
             text = decode(data)
-            return text, self.work.survey(text)
+            return text, survey(text)
         except SourceError as error:
             self.failed(module, error)
             return nothing

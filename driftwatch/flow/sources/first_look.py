@@ -1,7 +1,6 @@
 """What the bytes of the files say before any is parsed: which mention a library, and which import from whom.
 
-Enters: the contents of the files. It needs neither libcst nor the interpreter, so that another process can look while
-this one imports them.
+Enters: the contents of the files.
 """
 
 from __future__ import annotations
