@@ -71,7 +71,9 @@ def face_in(data: bytes, history: History) -> str | None:
         return None
     asked = fields.get("functions", _ALL)
     functions = None if asked == _ALL else tuple(name.strip() for name in asked.split(","))
-    return face_of(history.module, Asked(functions, _releases(history, span, fields.get("against", _ALL))))
+    releases = _releases(history, span, fields.get("against", _ALL))
+    everything = functions is None and releases == history.timeline.all
+    return face_of(history.module, None if everything else Asked(functions, releases))
 
 
 def with_adapter(history: History, bound: Collection[str], own: Collection[str]) -> History:
