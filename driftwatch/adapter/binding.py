@@ -68,11 +68,10 @@ def _bound(
 ) -> Binding:
     expected = record.shape_in(installed.release)
     live = read_live(target)
-    defaults: Mapping[str, Any] | None = None
     drift: tuple[str, ...] = ()
     release = installed.release
     if not isinstance(live, str):
-        shape, defaults = live
+        shape = live
         evidence, why = LIVE, "the signature of the installed function"
         if expected is not None:
             drift = differences(shape, expected)
@@ -94,7 +93,7 @@ def _bound(
     if evidence != COMMON and shape.covers(record.reference) and not settler.unusable:
         binding.state = OWN
     else:
-        binding.function = wrap(record, target, shape, defaults, settler)
+        binding.function = wrap(record, target, shape, settler)
     return binding
 
 

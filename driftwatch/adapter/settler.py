@@ -107,14 +107,47 @@ class Settler:
                     table = self.unusable if rule.taken else self.rules
                     table[parameter] = (*table.get(parameter, ()), rule)
 
-    def others(self, parameter: str) -> tuple[str, ...]:
-        """The other arguments that the rules of a parameter look at, each once."""
-        rules = self.unusable.get(parameter) or self.rules.get(parameter, ())
-        return tuple(dict.fromkeys(name for rule in rules for name in rule.asked_for()))
+    def harmless(self, parameter: str) -> tuple[tuple[Any, str | None, Any], ...]:
+        """Plain values that may be dropped without a word, each with another argument and what that must be.
 
-    def settle(self, parameter: str, value: Any, others: Mapping[str, Any]) -> None:
-        """Return when the argument may be dropped; raise when not."""
-        action, because = verdict(self.rules.get(parameter, ()), value, _passed(others), self.conditions)
+        Most calls end with one of them. They stand for the drop rules that come first, and for no other.
+        """
+        found: list[tuple[Any, str | None, Any]] = []
+        for rule in self.rules.get(parameter, ()):
+            if rule.action != DROP:
+                break
+            if rule.condition is None and rule.equals is not None and len(rule.given) < 2:
+                other, beside = rule.given[0] if rule.given else (None, None)
+                if beside is None or isinstance(beside, bool):
+                    found += [(wanted, other, beside) for wanted in rule.equals]
+        return tuple(found)
+
+    def check_all(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Raise when the build has a parameter but cannot use its value."""
+        given = kwargs if not args else self.given(args, kwargs)
+        for name in self.unusable:
+            if name in given:
+                self.check_usable(name, given[name], given)
+
+    def by_name(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """All arguments by the reference's names; raise where that cannot be."""
+        order = self.record.reference.positional
+        if len(args) > len(order):
+            why = f"{len(order)} are taken by position"
+            raise self.refusal(f"positional argument {len(order) + 1}", args[len(order)], why)
+        if not kwargs.keys().isdisjoint(order[: len(args)]):
+            raise self.twice(order[: len(args)], kwargs)
+        return self.given(args, kwargs)
+
+    def given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """All arguments by the reference's names."""
+        return {**dict(zip(self.record.reference.positional, args, strict=False)), **kwargs}
+
+    def settle(self, parameter: str, value: Any, given: Mapping[str, Any]) -> None:
+        """Return when an argument that the build does not take may be dropped; raise when not."""
+        if parameter not in self.record.reference.names:
+            raise self.refusal(parameter, value, "the installed build does not take it")
+        action, because = verdict(self.rules.get(parameter, ()), value, given, self.conditions)
         if action == REFUSE:
             raise self.refusal(parameter, value, because)
         if action == WARN and parameter not in self.warned:
@@ -124,7 +157,7 @@ class Settler:
     def check_usable(self, parameter: str, value: Any, others: Mapping[str, Any]) -> None:
         """Raise when the build has the parameter but cannot use this value."""
         for rule in self.unusable.get(parameter, ()):
-            if rule.action != DROP and rule.fits(value, _passed(others), self.conditions):
+            if rule.action != DROP and rule.fits(value, others, self.conditions):
                 raise self.refusal(parameter, value, rule.because)
 
     def refusal(self, parameter: str, value: Any, because: str) -> UnsupportedArgument:
@@ -134,24 +167,16 @@ class Settler:
         self._count(message)
         return UnsupportedArgument(message, *known)
 
-    def missing(self, given: Mapping[str, Any]) -> MissingArgument:
-        names = [n for n in self.shape.required if given.get(n, OMITTED) is OMITTED]
+    def twice(self, placed: Sequence[str], kwargs: Mapping[str, Any]) -> UnsupportedArgument:
+        name = next(name for name in placed if name in kwargs)
+        return self.refusal(name, kwargs[name], "it is passed twice, by position and by name")
+
+    def missing(self, given: Sequence[str]) -> MissingArgument:
+        names = [name for name in self.shape.required if name not in given]
         message = f"{self.record.name}: {self.release} requires {', '.join(names)}"
         self._count(message)
         return MissingArgument(message)
 
-    def surplus(self, positional: Sequence[Any], keywords: Mapping[str, Any]) -> UnsupportedArgument:
-        """The refusal of arguments that neither the reference signature nor the build knows."""
-        for name, value in keywords.items():
-            return self.refusal(name, value, "the installed build does not take it")
-        count = len(self.record.reference.positional)
-        return self.refusal(f"positional argument {count + 1}", positional[0], f"{count} are taken by position")
-
     def _count(self, message: str) -> None:
         if message in self.refused or len(self.refused) < _MOST_REFUSALS:
             self.refused[message] = self.refused.get(message, 0) + 1
-
-
-def _passed(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments without those that were not passed."""
-    return {name: value for name, value in arguments.items() if value is not OMITTED}

@@ -7,7 +7,7 @@ signature never raises: a callable that does not tell is the reason in words.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 
@@ -145,14 +145,13 @@ def recorded(row: Iterable[str]) -> Shape:
     return Shape(tuple(parameters), any_positional, any_keyword)
 
 
-def read_live(function: Callable[..., Any]) -> tuple[Shape, Mapping[str, Any]] | str:
-    """The shape of a live callable with the default objects it has, or why it cannot be told."""
+def read_live(function: Callable[..., Any]) -> Shape | str:
+    """The shape of a live callable, or why it cannot be told."""
     try:
         signature = inspect.signature(function)
     except Exception as error:  # ValueError and TypeError are documented; a broken descriptor can raise anything
         return f"inspect.signature raised {type(error).__name__}: {error}"
     parameters: list[Parameter] = []
-    defaults: dict[str, Any] = {}
     any_positional = any_keyword = False
     for parameter in signature.parameters.values():
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
@@ -162,12 +161,10 @@ def read_live(function: Callable[..., Any]) -> tuple[Shape, Mapping[str, Any]] |
         else:
             required = parameter.default is inspect.Parameter.empty
             parameters.append(Parameter(parameter.name, _KINDS[parameter.kind], required))
-            if not required:
-                defaults[parameter.name] = parameter.default
     shape = Shape(tuple(parameters), any_positional, any_keyword)
     if shape.opaque:
         return "the signature is (*args, **kwargs), which tells nothing"
-    return shape, defaults
+    return shape
 
 
 def shared(shapes: Sequence[Shape]) -> Shape:

@@ -42,7 +42,6 @@ class Recorder:
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
         self.functions: dict[str, Callable[..., Any]] = {}
         self.shapes: dict[str, Shape] = {}
-        self.defaults: dict[str, dict[str, Any]] = {}
         at = history.timeline.set_of([release])
         for name in functions:
             for epoch in history.of(Ref(MODULE, name)):
@@ -55,12 +54,6 @@ class Recorder:
         name, args, kwargs = self.calls[-1]
         order = self.shapes[name].positional
         return {**dict(zip(order, args, strict=False)), **kwargs}
-
-    @property
-    def last_defaulted(self) -> dict[str, Any]:
-        """The arguments of the last call that are the function's own default objects."""
-        defaults = self.defaults[self.calls[-1][0]]
-        return {k: v for k, v in self.last_given.items() if k in defaults and v is defaults[k]}
 
     def _add(self, name: str, parameters: Any, hide: type[Exception] | None) -> None:
         signature = inspect.Signature(
@@ -82,7 +75,7 @@ class Recorder:
         called.__signature__ = signature  # type: ignore[attr-defined]
         live = read_live(called)
         assert not isinstance(live, str)
-        self.shapes[name], self.defaults[name] = live[0], dict(live[1])
+        self.shapes[name] = live
         self.functions[name] = _Hidden(called, hide) if hide else called
 
     def install(self, monkeypatch: pytest.MonkeyPatch, broken: Exception | None = None) -> None:
