@@ -11,7 +11,10 @@ import pytest
 
 from driftwatch.report.rule_markdown import index, pages, render
 from driftwatch.rules import RULES
+from driftwatch.rules.advisories import load
 from driftwatch.rules.rule import Rule
+from driftwatch.snapshot.store import load as load_history
+from driftwatch.targets.target import shipped_targets
 from tests.cli_process import run
 from tests.conftest import ROOT
 
@@ -47,6 +50,18 @@ def test_the_script_says_what_is_stale_and_mends_it(tmp_path: Path) -> None:
     ]
     assert script()[0] == 0
     assert {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == pages(RULES)
+
+
+def test_the_pages_about_targets_are_current() -> None:
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+    page = (ROOT / "docs" / "advisories" / "flashinfer.comm.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| ") and "](https://" in line]
+    (target,) = (each for each in shipped_targets() if each.module == "flashinfer.comm")
+    known = load(target.data, load_history(target.snapshots).timeline)
+    assert len(rows) == len(known.advisories) + len(known.import_failures) + len(known.reported)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

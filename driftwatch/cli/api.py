@@ -76,16 +76,21 @@ def diff_command(
     target_name: str | None,
     config_file: Path | None,
 ) -> None:
-    """Show the API changes from release OLD to release NEW, what breaks first."""
+    """Show the API changes from release OLD to release NEW, what breaks first, and what no signature shows."""
     from driftwatch.report.diff import Comparison, render, render_json
     from driftwatch.report.styled import Look, look
+    from driftwatch.rules.advisories import load
+    from driftwatch.rules.behaviour import behaviour_changes
     from driftwatch.snapshot.diff import diff
     from driftwatch.snapshot.store import snapshot_of
 
-    history = history_of(one_target(configuration(config_file), target_name))
+    target = one_target(configuration(config_file), target_name)
+    history = history_of(target)
     before, after = snapshot_of(history, old), snapshot_of(history, new)
+    releases = (before.release, after.release)
+    behaviour = behaviour_changes(load(target.data, history.timeline), history.timeline, *releases)
     comparison = Comparison(
-        history.distribution, history.module, (before.release, after.release), diff(before, after), after.symbols
+        history.distribution, history.module, releases, diff(before, after), after.symbols, behaviour
     )
     if output_format == "json":
         emit(render_json(comparison), output)

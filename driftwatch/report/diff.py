@@ -14,6 +14,7 @@ from driftwatch.report.changes import GRADE_STYLES, ChangeForm, change_form, wor
 from driftwatch.report.phrases import count
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose
+from driftwatch.rules.behaviour import BehaviourChange
 from driftwatch.snapshot.diff import Change, ChangeKind, Grade
 from driftwatch.snapshot.model import Ref, Symbol
 
@@ -37,6 +38,15 @@ class DiffSummary(TypedDict):
     informational: int
 
 
+class BehaviourForm(TypedDict):
+    begins: bool
+    name: str
+    about: list[str]
+    message: str
+    releases: list[str]
+    evidence: list[str]
+
+
 class DiffForm(TypedDict):
     schema: int
     target: str
@@ -44,11 +54,15 @@ class DiffForm(TypedDict):
     old: str
     new: str
     changes: list[DiffChangeForm]
+    behaviour: list[BehaviourForm]
     summary: DiffSummary
 
 
 class Comparison:
-    """Two releases of a target and the changes between them; `symbols` are those of the newer one."""
+    """Two releases of a target and the changes between them; `symbols` are those of the newer one.
+
+    `behaviour` is what changed whether or not a signature shows it.
+    """
 
     def __init__(
         self,
@@ -57,12 +71,14 @@ class Comparison:
         releases: tuple[str, str],
         changes: Sequence[Change],
         symbols: Mapping[Ref, Symbol],
+        behaviour: Sequence[BehaviourChange] = (),
     ) -> None:
         self.distribution = distribution
         self.module = module
         self.old, self.new = releases
         self.changes = tuple(changes)
         self.symbols = symbols
+        self.behaviour = tuple(behaviour)
 
     def of(self, grade: Grade) -> tuple[Change, ...]:
         return tuple(change for change in self.changes if change.grade is grade)
@@ -90,6 +106,7 @@ def render_json(comparison: Comparison) -> str:
         "changes": [
             {**change_form(change), "also": [str(ref) for ref in change.also]} for change in comparison.changes
         ],
+        "behaviour": behaviour_forms(comparison.behaviour),
         "summary": {
             "removed": len(comparison.removed_names()),
             "breaking": numbers[Grade.BREAKING],
@@ -99,6 +116,20 @@ def render_json(comparison: Comparison) -> str:
         },
     }
     return json.dumps(form, indent=2) + "\n"
+
+
+def behaviour_forms(changes: Iterable[BehaviourChange]) -> list[BehaviourForm]:
+    return [
+        {
+            "begins": change.begins,
+            "name": change.name,
+            "about": list(change.about),
+            "message": change.message,
+            "releases": list(change.releases),
+            "evidence": list(change.evidence),
+        }
+        for change in changes
+    ]
 
 
 def render(comparison: Comparison, look: Look, *, everything: bool = False) -> str:
@@ -117,8 +148,21 @@ def _lines(comparison: Comparison, everything: bool) -> Iterator[Line | Hanging]
             yield (Span(_TITLES[grade], GRADE_STYLES[grade]),)
             loud = everything or grade in (Grade.BREAKING, Grade.RISKY)
             yield from _section(comparison, changes, loud)
+    yield from _behaviour(comparison.behaviour)
     yield ()
     yield _summary(comparison, everything)
+
+
+def _behaviour(changes: Sequence[BehaviourChange]) -> Iterator[Line | Hanging]:
+    if changes:
+        yield ()
+        yield (Span("BEHAVIOUR: what no signature shows", "warning"),)
+    for change in changes:
+        sign, style = ("+", "added") if change.begins else ("-", "removed")
+        about = safe(", ".join(change.about))
+        yield Hanging((Span(f"  {sign} ", style),), (Span(about, "code"), Span(f"  {safe(change.message)}")))
+        evidence = safe(f"   {'begins' if change.begins else 'ends'}: {change.name}; see {', '.join(change.evidence)}")
+        yield Hanging((Span("  "),), (Span(evidence, "dim"),))
 
 
 def _section(comparison: Comparison, changes: Sequence[Change], loud: bool) -> Iterator[Line | Hanging]:
@@ -193,8 +237,9 @@ def _name(ref: Ref) -> str:
 
 
 def _summary(comparison: Comparison, everything: bool) -> Hanging:
+    hidden = f"; {count(len(comparison.behaviour), 'change')} that no signature shows" if comparison.behaviour else ""
     if not comparison.changes:
-        return Hanging((), (Span("no change of the API", "good"),))
+        return Hanging((), (Span("no change of the API", "good"), Span(hidden)))
     removed = len(comparison.removed_names())
     parts = [Span(f"{count(removed, 'name')} removed from {safe(comparison.module)}", "error" if removed else "good")]
     for grade in Grade:
@@ -202,4 +247,4 @@ def _summary(comparison: Comparison, everything: bool) -> Hanging:
         if number:
             parts.append(Span("; " if len(parts) == 1 else ", "))
             parts.append(Span(f"{number} {grade.value}"))
-    return Hanging((), tuple(parts))
+    return Hanging((), (*parts, Span(hidden)))

@@ -14,10 +14,11 @@ from driftwatch import __version__
 from driftwatch.findings import Finding
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.changes import change_form, words
-from driftwatch.report.diff import Comparison
+from driftwatch.report.diff import Comparison, behaviour_forms
 from driftwatch.report.json_v1 import finding_form
 from driftwatch.report.markdown import LONGEST, code, text
 from driftwatch.report.phrases import count, outcome
+from driftwatch.rules.behaviour import BehaviourChange
 from driftwatch.snapshot.diff import Change, ChangeKind, Grade
 from driftwatch.watching.news import Hits, NewRelease, News
 
@@ -87,7 +88,18 @@ def _release(news: News, release: NewRelease) -> Iterator[str]:
         yield "\n".join(_table(release))
     for hits in release.code:
         yield from _sites(release, hits)
+    if release.behaviour:
+        yield "\n".join(_behaviour(release.behaviour))
     yield from _changes(release, comparison)
+
+
+def _behaviour(changes: Sequence[BehaviourChange]) -> Iterator[str]:
+    yield "**What no signature shows**"
+    yield ""
+    for change in changes:
+        about = ", ".join(code(name) for name in change.about)
+        what = "begins" if change.begins else "ends"
+        yield f"- {what}: {about}: {text(change.message)} ({text(', '.join(change.evidence))})"
 
 
 def _table(release: NewRelease) -> Iterator[str]:
@@ -218,7 +230,12 @@ def _headline(news: News, release: NewRelease) -> str:
 
 def _comparison(news: News, release: NewRelease) -> Comparison:
     return Comparison(
-        news.distribution, news.module, (release.previous, release.version), release.changes, release.symbols
+        news.distribution,
+        news.module,
+        (release.previous, release.version),
+        release.changes,
+        release.symbols,
+        release.behaviour,
     )
 
 
@@ -267,6 +284,7 @@ def _release_form(news: News, release: NewRelease) -> dict[str, object]:
         "changes": [
             {**change_form(change), "also": [str(ref) for ref in change.also]} for change in comparison.changes
         ],
+        "behaviour": behaviour_forms(release.behaviour),
         "code": [
             {
                 "name": hits.name,

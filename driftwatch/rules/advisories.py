@@ -12,6 +12,8 @@ gives, it is about calls whose result is taken apart into another number.
 
 An ``[[import-failure]]`` is what importing a module may raise; with ``python``, it does so on every machine with such a
 Python. What is an ImportError is told of releases, and not of code: the guards that code has take it.
+A ``[[reported]]`` is what people report and no entry tells, with the reason. ``ground`` says what was looked at in the
+sources of the releases.
 """
 
 from __future__ import annotations
@@ -89,6 +91,8 @@ class Advisory:
     returns: int | None = None
     where: str | None = None
     swallowed: bool = False
+    specifier: str = ""
+    ground: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,8 @@ class ImportFailure:
     when: str
     evidence: tuple[str, ...] = ()
     python: str | None = None
+    specifier: str = ""
+    ground: str = ""
 
     @property
     def is_import_error(self) -> bool:
@@ -113,11 +119,21 @@ class ImportFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class Reported:
+    """What people report and no entry tells, and why."""
+
+    what: str
+    reason: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Knowledge:
     """All that a target brings beside its snapshots."""
 
     advisories: tuple[Advisory, ...] = ()
     import_failures: tuple[ImportFailure, ...] = ()
+    reported: tuple[Reported, ...] = ()
 
 
 def load(folder: Path | None, timeline: Timeline) -> Knowledge:
@@ -134,10 +150,11 @@ def load(folder: Path | None, timeline: Timeline) -> Knowledge:
 
 def knowledge(data: Mapping[str, Any], timeline: Timeline, where: str) -> Knowledge:
     """Tables as read from TOML, checked."""
-    _keys(data, ("advisory", "import-failure"), where)
+    _keys(data, ("advisory", "import-failure", "reported"), where)
     found = Knowledge(
         tuple(_advisory(entry, timeline, where) for entry in _tables(data, "advisory", where)),
         tuple(_import_failure(entry, timeline, where) for entry in _tables(data, "import-failure", where)),
+        tuple(_reported(entry, where) for entry in _tables(data, "reported", where)),
     )
     ids = [each.id for each in found.advisories] + [each.id for each in found.import_failures]
     twice = next((name for name in ids if ids.count(name) > 1), None)
@@ -150,7 +167,7 @@ def _advisory(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Advis
     name = _text(entry, "id", where)
     where = f"{where}: {name}"
     keys = ("id", "symbol", "releases", "message", "hint", "severity", "evidence")
-    _keys(entry, (*keys, "when", "returns", "where", "swallowed"), where)
+    _keys(entry, (*keys, "when", "returns", "where", "swallowed", "ground"), where)
     severity = _text(entry, "severity", where)
     if severity not in {each.value for each in Severity}:
         raise ConfigError(f"{where}: severity {severity!r} is none of error, warning, note")
@@ -169,6 +186,8 @@ def _advisory(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Advis
         returns=returns,
         where=_expression(entry, where),
         swallowed=_flag(entry, "swallowed", where),
+        specifier=_text(entry, "releases", where),
+        ground=_text(entry, "ground", where) if "ground" in entry else "",
     )
 
 
@@ -195,7 +214,7 @@ def _condition(entry: Mapping[str, Any], where: str) -> Condition:
 def _import_failure(entry: Mapping[str, Any], timeline: Timeline, where: str) -> ImportFailure:
     name = _text(entry, "id", where)
     where = f"{where}: {name}"
-    _keys(entry, ("id", "module", "exception", "releases", "when", "evidence", "python"), where)
+    _keys(entry, ("id", "module", "exception", "releases", "when", "evidence", "python", "ground"), where)
     exception = _text(entry, "exception", where)
     kind = getattr(builtins, exception, None)
     if not isinstance(kind, type) or not issubclass(kind, Exception):
@@ -208,7 +227,14 @@ def _import_failure(entry: Mapping[str, Any], timeline: Timeline, where: str) ->
         _text(entry, "when", where),
         _evidence(entry, where),
         _python(entry, where),
+        _text(entry, "releases", where),
+        _text(entry, "ground", where) if "ground" in entry else "",
     )
+
+
+def _reported(entry: Mapping[str, Any], where: str) -> Reported:
+    _keys(entry, ("what", "reason", "evidence"), where)
+    return Reported(_text(entry, "what", where), _text(entry, "reason", where), _evidence(entry, where))
 
 
 def _python(entry: Mapping[str, Any], where: str) -> str | None:

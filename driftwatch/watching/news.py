@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.releases import Timeline
+from driftwatch.rules.behaviour import BehaviourChange
 from driftwatch.snapshot.diff import Change
 from driftwatch.snapshot.model import Ref, Symbol
 from driftwatch.snapshot.update import Failure
@@ -57,7 +58,7 @@ class Hits:
 class NewRelease:
     """A release that was not known: the changes from `previous`, and what they do to each code base.
 
-    `symbols` are those of the new release. A `preview` is not recorded.
+    `symbols` are those of the new release. A `preview` is not recorded. `behaviour` is what no signature shows.
     """
 
     version: str
@@ -66,6 +67,7 @@ class NewRelease:
     symbols: Mapping[Ref, Symbol] = field(repr=False)
     code: tuple[Hits, ...] = ()
     preview: bool = False
+    behaviour: tuple[BehaviourChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ from driftwatch.project.config import Config
 from driftwatch.project.declared import Requirements
 from driftwatch.project.discovery import find_roots
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline
+from driftwatch.rules.advisories import Knowledge, load
+from driftwatch.rules.behaviour import behaviour_changes
 from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
 from driftwatch.snapshot import store
 from driftwatch.snapshot.diff import diff
@@ -93,7 +95,8 @@ def _news(request: WatchRequest, target: Target, index: PackageIndex | None) -> 
                 return news
             history = store.load(wide.snapshots)
             steps = _steps(history.timeline, new, previews)
-            releases = [_release(history, version, before, version in previews) for version, before in steps]
+            knowledge = load(target.data, history.timeline)
+            releases = [_release(history, knowledge, step, preview=step[0] in previews) for step in steps]
             # A history reads on demand: all that needs it is done while its folder is there.
             return replace(news, releases=_held_against(request, wide, history, releases))
 
@@ -151,9 +154,11 @@ def _steps(timeline: Timeline, new: Sequence[str], previews: Mapping[str, bool])
     return steps
 
 
-def _release(history: History, version: str, before: str, preview: bool) -> NewRelease:
+def _release(history: History, knowledge: Knowledge, step: tuple[str, str], *, preview: bool) -> NewRelease:
+    version, before = step
     old, new = store.snapshot_of(history, before), store.snapshot_of(history, version)
-    return NewRelease(version, before, diff(old, new), new.symbols, preview=preview)
+    behaviour = behaviour_changes(knowledge, history.timeline, before, version)
+    return NewRelease(version, before, diff(old, new), new.symbols, preview=preview, behaviour=behaviour)
 
 
 # -- code bases --------------------------------------------------------------------------------------------------------
