@@ -17,6 +17,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -288,13 +289,20 @@ def _idle(ignore: Ignore, decisions: Decisions, expired: bool) -> Idle:
     if ignore.fault is not None:
         message = f"this ignore has no effect: {ignore.fault}"
     elif unknown:
-        message = f"this ignore has no effect: there is no code {unknown[0]}"
+        message = f"this ignore has no effect: {_no_such(unknown[0], decisions)}"
     elif expired:
         message = f"this ignore has ended: release {ignore.until} is checked"
     else:
         what = ", ".join(ignore.codes) if ignore.codes else "anything"
         message = f"this ignore is not needed: nothing here is reported as {what}"
     return Idle(ignore.path, ignore.line, message)
+
+
+def _no_such(code: str, decisions: Decisions) -> str:
+    if code.startswith("DW"):
+        return f"there is no code {code}"
+    near = get_close_matches(code.lower(), list(decisions.names), n=1)
+    return f"there is no rule {code.lower()}{f', did you mean {near[0]}?' if near else ''}"
 
 
 # -- baseline --------------------------------------------------------------------------------------------------------

@@ -285,6 +285,17 @@ def test_an_ascii_terminal_gets_ascii(studio: Path) -> None:
     assert r"Ton \xe9 \u7c98\u571f" in result.out
 
 
+def test_what_is_for_programs_is_utf_8_whatever_the_terminal_has(studio: Path) -> None:
+    (studio / "studio.py").write_text('import kiln\nkiln.raku("Ton é 粘土")\n', encoding="utf-8")
+    for form in ("json", "sarif", "junit", "html", "markdown", "github"):
+        script = f"scan --format {form}={form}.txt".split()
+        assert run(*script, cwd=studio).status == 1
+        written = (studio / f"{form}.txt").read_bytes()
+        encoding = "utf-16" if form == "junit" else "latin-1"
+        printed = run("scan", "--format", form, cwd=studio, environment={"PYTHONIOENCODING": encoding})
+        assert printed.out.encode("utf-8", "surrogateescape") == written, form
+
+
 @pytest.mark.parametrize("command", ["scan", "config", "baseline write"])
 def test_a_configured_range_of_a_library_that_is_no_target(studio: Path, command: str) -> None:
     text = (studio / "pyproject.toml").read_text()

@@ -68,6 +68,7 @@ def test_a_comment_on_the_line_hides_the_finding(comment: str) -> None:
     [
         ("# driftwatch: ignore[DW2]", "this ignore is not needed: nothing here is reported as DW2"),
         ("# driftwatch: ignore[DW999]", "this ignore has no effect: there is no code DW999"),
+        ("# driftwatch: ignore[nonsense]", "this ignore has no effect: there is no rule nonsense"),
         ("# driftwatch: ignore[]", "this ignore has no effect: its brackets are empty"),
         ("# driftwatch: ignore[DW101", "this ignore has no effect: its bracket is not closed"),
         ("# driftwatch: ignore until 0.8", "this ignore has no effect: write until=0.8 with an equals sign"),

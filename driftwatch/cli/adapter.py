@@ -45,7 +45,7 @@ def write_command(
     names = [name.strip() for name in (functions or "").split(",") if name.strip()]
     history = history_of(target)
     made = make_adapter(history, target, against=_specifier(history.timeline, against, ALL), functions=names)
-    emit(made.text, output, is_source=True)
+    emit(made.text, output, for_programs=True, is_source=True)
     if output is not None:
         say(f"{output}: {len(made.functions)} functions of {made.library}")
 

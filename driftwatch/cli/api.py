@@ -48,7 +48,7 @@ def history_command(
     targets = (one_target(config, target_name),) if target_name else targets_of(config)
     history, refs = find_in([history_of(target) for target in targets], symbol)
     if output_format == "json":
-        emit(render_json(history, refs), output)
+        emit(render_json(history, refs), output, for_programs=True)
     else:
         emit(render(history, refs, Look() if output else look(sys.stdout)), output)
 
@@ -93,6 +93,6 @@ def diff_command(
         history.distribution, history.module, releases, diff(before, after), after.symbols, behaviour
     )
     if output_format == "json":
-        emit(render_json(comparison), output)
+        emit(render_json(comparison), output, for_programs=True)
     else:
         emit(render(comparison, Look() if output else look(sys.stdout), everything=everything), output)

@@ -77,7 +77,7 @@ def write_command(
         raise InputError(f"there is no Python file in {', '.join(repr(text) for text in inputs or ('.',))}")
     timelines = {target.distribution: target.timeline for target in result.targets}
     printed = str(place) == "-"
-    emit(baseline_text(result.findings, timelines), None if printed else place)
+    emit(baseline_text(result.findings, timelines), None if printed else place, for_programs=True)
     entries = sum(finding.severity is not Severity.NOTE for finding in result.findings)
     if not printed:
         say(f"{place}: {count(entries, 'finding')} taken as known")

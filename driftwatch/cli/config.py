@@ -52,7 +52,7 @@ def config_command(path: Path, output_format: str, output: Path | None, config_f
     config = configuration(config_file) if config_file is not None else discover(path)
     shown = applied(config, [(target, _history(target)) for target in targets_of(config)], path)
     if output_format == "json":
-        emit(render_json(shown), output)
+        emit(render_json(shown), output, for_programs=True)
     else:
         emit(render(shown, Look() if output else look(sys.stdout)), output)
 

@@ -16,6 +16,9 @@ from click.shell_completion import CompletionItem
 from driftwatch.cli.output import check_place, emit, write_all
 from driftwatch.errors import UsageError
 
+FOR_PEOPLE = ("text", "matrix")
+"""The formats that are printed in the encoding of the terminal."""
+
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
@@ -94,4 +97,4 @@ def deliver(settled: Sequence[Wanted], rendered: Sequence[str]) -> None:
     write_all([(each.file, text) for each, text in pairs if each.file is not None])
     for each, text in pairs:
         if each.file is None:
-            emit(text)
+            emit(text, for_programs=each.name not in FOR_PEOPLE)

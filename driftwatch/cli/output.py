@@ -38,19 +38,24 @@ def say(line: str) -> None:
         sys.stderr.flush()
 
 
-def emit(text: str, output: Path | None = None, *, is_source: bool = False) -> None:
-    """Print the text, or write it to a file."""
+def emit(text: str, output: Path | None = None, *, for_programs: bool = False, is_source: bool = False) -> None:
+    """Print the text, or write it to a file. What is for programs is UTF-8, whatever encoding the terminal has."""
     if output is None:
-        _print(text)
+        _print(text, for_programs)
     else:
         if not is_source:
             spare_sources(output)
         write_whole(output, text)
 
 
-def _print(text: str) -> None:
+def _print(text: str, for_programs: bool) -> None:
+    bare = getattr(sys.stdout, "buffer", None) if for_programs else None
     try:
-        sys.stdout.write(text)
+        if bare is None:
+            sys.stdout.write(text)
+        else:
+            sys.stdout.flush()
+            bare.write(text.encode("utf-8", "backslashreplace"))
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has seen enough (`| head`). What is still buffered must not raise again at exit.

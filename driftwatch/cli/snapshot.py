@@ -94,7 +94,7 @@ def list_command(output_format: str, output: Path | None, target_name: str | Non
 
     found = [(target, list_(target)) for target in _chosen(target_name, config_file)]
     if output_format == "json":
-        emit(render_records_json(found), output)
+        emit(render_records_json(found), output, for_programs=True)
         return
     shape = Look() if output else look(sys.stdout)
     emit("\n".join(render_records(target, records, shape) for target, records in found), output)

@@ -95,7 +95,9 @@ def find_roots(
             named[absolute.parent.resolve() / absolute.name] = None
         else:
             kind = "a broken link" if absolute.is_symlink() else "no such file or folder"
-            raise InputError(f"cannot scan {str(path)!r}: {kind}", _meant(str(path)))
+            # A path has one slash where an address has two.
+            text = _ADDRESS.sub(lambda m: f"{m[0]}/" if m[0].endswith(":/") else m[0], str(path))
+            raise InputError(f"cannot scan {text!r}: {kind}", _meant(text))
     project = project_of([*folders, *(path.parent for path in named)])
     seen: set[str] = set()
     files: dict[Path, tuple[str, ...]] = {}

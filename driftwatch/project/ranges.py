@@ -22,6 +22,7 @@ from driftwatch.project.declared import Declaration, Notice, Requirements
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 
 _EXACT = re.compile(r"[0-9vV][^,;\s<>=!~]*")
+_SERIES = re.compile(r"(?:(?<![=<>~!])(==|!=)\s*|(?<![\w.=<>~!])(?<![=<>~!] ))(\d+(?:\.\d+)*)\.[xX](?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +198,7 @@ def _asked(distribution: str, timeline: Timeline, against: Sequence[str]) -> Rel
 
 def series(specifier: str) -> str:
     """A specifier in which ``0.6.x`` is written as packaging has it."""
-    return re.sub(r"(?<![\w.])(==|!=)?\s*(\d+(?:\.\d+)*)\.[xX](?!\w)", lambda m: f"{m[1] or '=='}{m[2]}.*", specifier)
+    return _SERIES.sub(lambda m: f"{m[1] or '=='}{m[2]}.*", specifier)
 
 
 def _asked_one(distribution: str, timeline: Timeline, text: str, specifier: str) -> ReleaseSet:

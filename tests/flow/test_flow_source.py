@@ -31,12 +31,21 @@ LIBRARY = Path(sysconfig.get_path("stdlib"))
         ("#!/bin/python\n# vim: set fileencoding=cp1252 :\n'€'".encode("cp1252"), None),
         ("# coding: shift_jis\n'日本'".encode("shift_jis"), None),
         (b"x = 1\x0c\ny = 2\x0b\n", "x = 1\x0c\ny = 2\x0b\n"),
+        # What names the encoding stands behind bytes that only it explains, or behind other ends of lines.
+        (b"# \xe4\n# coding: latin-1\nx = '\xe4'\n", "# ä\n# coding: latin-1\nx = 'ä'\n"),
+        (b"#" + b"\xe4" * 9000 + b" coding: latin-1\nx = '\xe4'\n", "#" + "ä" * 9000 + " coding: latin-1\nx = 'ä'\n"),
+        (b"# coding: latin-1\rx = '\xe4'\r", "# coding: latin-1\nx = 'ä'\n"),
+        (b"\r# coding: latin-1\rx = '\xe4'\r", "\n# coding: latin-1\nx = 'ä'\n"),
+        (b"\r\n# coding: latin-1\r\nx = '\xe4'\r\n", "\n# coding: latin-1\nx = 'ä'\n"),
+        (codecs.BOM_UTF8 + b"# coding: utf-8\nx = '\xc3\xa4'\n", "# coding: utf-8\nx = 'ä'\n"),
+        (codecs.BOM_UTF8 + b"\n# coding: utf_8\nx = '\xc3\xa4'\n", "\n# coding: utf_8\nx = 'ä'\n"),
     ],
 )
 def test_text(data: bytes, text: str | None) -> None:
     found = decode(data)
     assert found == (text if text is not None else found)
     compile(found.replace("\x0b", ""), "f", "exec")
+    assert ast.dump(ast.parse(found.replace("\x0b", ""))) == ast.dump(ast.parse(data.replace(b"\x0b", b"")))
     assert "€" in found or "日本" in found or text is not None
 
 
@@ -48,6 +57,9 @@ def test_text(data: bytes, text: str | None) -> None:
         (b"# coding: ascii\n\nx = '\xe4'", 3, "not valid ascii"),
         (b"# coding: no-such-encoding\n", None, "encoding cannot be told"),
         (codecs.BOM_UTF8 + b"# coding: latin-1\n", None, "encoding cannot be told"),
+        (codecs.BOM_UTF8 + b"\n# coding: latin-1\n", None, "encoding cannot be told"),
+        (b"# one\n# two\n# coding: latin-1 \xe4\n", 3, "not valid utf-8"),
+        (b"x = 1\n# coding: latin-1 \xe4\n", 2, "not valid utf-8"),
         (b"# coding: rot13\nx = 1\n", None, "encoding"),
         (b"# coding: hex\nx = 1\n", None, "encoding"),
         ("x = 1\n".encode("utf-16"), 1, "null bytes"),

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 import tokenize
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
 
 class SourceError(Exception):
@@ -37,7 +41,7 @@ def decode(data: bytes) -> str:
     if b"\0" in data:
         raise SourceError("it contains null bytes", data[: data.index(b"\0")].count(b"\n") + 1)
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        encoding, _ = tokenize.detect_encoding(_head(data).readline)
         text = data.decode(encoding)
     except (SyntaxError, LookupError) as error:
         raise SourceError(f"its encoding cannot be told: {error}") from None
@@ -48,3 +52,10 @@ def decode(data: bytes) -> str:
     if text.startswith(codecs.BOM_UTF8.decode("utf-8")):
         text = text[1:]
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _head(data: bytes) -> io.BytesIO:
+    """The two lines that may name the encoding, as Python reads them: any line ends, and bytes of whatever encoding."""
+    lines = _LINE_END.split(data.removeprefix(codecs.BOM_UTF8), 2)[:2]
+    mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+    return io.BytesIO(mark + b"".join(_NOT_ASCII.sub(b"?", line) + b"\n" for line in lines))
