@@ -161,7 +161,8 @@ def _of_unknown(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CS
     """An attribute of what was not looked at, or is not known, where there is a way to know more of it."""
     known: Value | None = None
     if isinstance(atom, Lazy):
-        known = run.world.modules.enumeration(atom)
+        modules = run.world.modules
+        known = modules.enumeration(atom) or modules.written_out(atom) or modules.short_class(atom)
     elif isinstance(atom, Unknown):
         run.asks(atom.parameter)
         run.frame.fills |= name in CHANGING_METHODS

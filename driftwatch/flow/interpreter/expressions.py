@@ -196,8 +196,8 @@ def _dict(run: Run, node: cst.Dict) -> Value:
 
 
 def _binary(run: Run, node: cst.BinaryOperation) -> Value:
-    left = evaluate(run, node.left)
-    right = evaluate(run, node.right)
+    left = run.world.modules.looked_at(evaluate(run, node.left))
+    right = run.world.modules.looked_at(evaluate(run, node.right))
     operation = type(node.operator).__name__
     if operation in OPERATIONS and _are_sets(run, operation, left, right):
         return run.new_list(node, combined(run, OPERATIONS[operation], left, right))

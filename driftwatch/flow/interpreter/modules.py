@@ -5,6 +5,7 @@ What was passed over is still there: a name that turns out to be needed after al
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from driftwatch.flow.domain.state import Arguments, Entry, ListContent, State
 from driftwatch.flow.domain.values import (
     NOTHING,
     Atom,
+    Const,
     Function,
     Lazy,
     LibModule,
@@ -44,6 +46,9 @@ if TYPE_CHECKING:
     from driftwatch.flow.interpreter.world import World
 
 _HOOK = "__getattr__"
+
+MAX_NAMES = 4
+"""How many other names a constant may be given by."""
 
 SHORT = 30
 """Lines up to which a function is short."""
@@ -74,6 +79,8 @@ class Modules:
         self._worth: dict[tuple[ModuleCode, str, bool], bool] = {}
         self._enumerations: dict[Lazy, bool] = {}
         self._changes: dict[Lazy, bool | None] = {}
+        self._written: dict[Lazy, Atom | None] = {}
+        self._short: dict[Lazy, bool] = {}
         self._nothing: dict[ModuleCode, Selection] = {}
         """What is selected of a module for as long as it does not matter."""
 
@@ -241,7 +248,17 @@ class Modules:
         # A short function may call one that asks for the library's version.
         return knows and found.lines < SHORT
 
+    def short_class(self, atom: Lazy) -> Value | None:
+        """A small class that was passed over, whose attributes somebody asks for."""
+        return self.look_at(atom) if self._is_short_class(atom) else None
+
     def _is_short_class(self, atom: Lazy) -> bool:
+        known = self._short.get(atom)
+        if known is None:
+            known = self._short[atom] = self._seems_short_class(atom)
+        return known
+
+    def _seems_short_class(self, atom: Lazy) -> bool:
         defined = any(
             text.lstrip().startswith((b"class", b"@")) for text in self.files.definitions(atom.code, atom.name)
         )
@@ -276,12 +293,12 @@ class Modules:
         return self.look_at(atom) if self._enumerations[atom] else None
 
     def looked_at(self, value: Value) -> Value:
-        """The value, with enumerations that were passed over looked at."""
+        """The value, with enumerations and containers that were passed over looked at."""
         if not value.where(lambda atom: isinstance(atom, Lazy)):
             return value
         found = Value()
         for where, atom in value.alternatives:
-            known = self.enumeration(atom) if isinstance(atom, Lazy) else None
+            known = (self.enumeration(atom) or self.written_out(atom)) if isinstance(atom, Lazy) else None
             found = join(found, Value(((where, atom),)) if known is None else known.within(where))
         return found
 
@@ -354,7 +371,33 @@ class Modules:
             lazy = self.unexecuted_name(module, name)
             if lazy is not None:
                 return lazy.within(where)
+        plain = self._plain(module, name)
+        if plain is not None:
+            return Value(((where, plain),))
         return self._asked_for(module, name, where)
+
+    def _plain(self, module: ModuleCode, name: str) -> Atom | None:
+        """What a variable is of a file that need not be looked at: a constant, or a container that is written out."""
+        key = Lazy(module, name)
+        if key not in self._written:
+            expression = self.files.assigned(module, name)
+            display = isinstance(expression, (ast.Dict, ast.List, ast.Set))
+            self._written[key] = key if display else self._constant(module, expression, 0)
+        return self._written[key]
+
+    def _constant(self, module: ModuleCode, expression: ast.expr | None, depth: int) -> Const | None:
+        if isinstance(expression, ast.Name) and depth < MAX_NAMES:
+            return self._constant(module, self.files.assigned(module, expression.id), depth + 1)
+        if expression is None or isinstance(expression, (ast.List, ast.Dict, ast.Set)):
+            return None
+        try:
+            return Const(ast.literal_eval(expression))
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            return None
+
+    def written_out(self, atom: Lazy) -> Value | None:
+        """A container that is written out in a file that was not looked at; None for anything else."""
+        return self.unexecuted_name(atom.code, atom.name) if self._written.get(atom) == atom else None
 
     def _by_star(self, module: ModuleCode, name: str, where: ReleaseSet) -> Value | None:
         """A name that a file has from another one, of which it imports all; None when there is none."""

@@ -26,6 +26,7 @@ from driftwatch.flow.domain.values import (
     DictRef,
     Function,
     Instance,
+    Lazy,
     LibObject,
     ListRef,
     MethodOf,
@@ -472,14 +473,21 @@ def as_alternatives(value: Value, reach: ReleaseSet) -> list[tuple[ReleaseSet, A
 
 def lists_of(run: Run, atom: Atom) -> ListContent | None:
     """The content of a list or tuple atom, when it is one."""
+    atom = _written_out(run, atom) if isinstance(atom, Lazy) else atom
     if isinstance(atom, ListRef):
         content = run.content(atom.key)
         return content if isinstance(content, ListContent) else None
     return None
 
 
+def _written_out(run: Run, atom: Lazy) -> Atom:
+    known = run.world.modules.written_out(atom)
+    return (known.single() if known is not None else None) or atom
+
+
 def dict_of(run: Run, atom: Atom) -> DictContent | None:
     """The content of a dict atom, when it is one."""
+    atom = _written_out(run, atom) if isinstance(atom, Lazy) else atom
     if isinstance(atom, DictRef):
         content = run.content(atom.key)
         return content if isinstance(content, DictContent) else None

@@ -6,6 +6,7 @@ module of which nothing is known.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -14,7 +15,7 @@ from driftwatch.flow.domain.code import ModuleCode
 from driftwatch.flow.sources import first_look
 from driftwatch.flow.sources.contents import Contents
 from driftwatch.flow.sources.first_look import BY_DOTS, EVERYTHING, Importers, seems_to_import
-from driftwatch.flow.sources.outline import Definition, definition, definitions, heads, imports, is_long_class
+from driftwatch.flow.sources.outline import Definition, assigned, definition, definitions, heads, imports, is_long_class
 from driftwatch.flow.sources.resolution import Resolution, stem_of, tail_of
 from driftwatch.flow.syntax.source import SourceError, decode
 from driftwatch.flow.syntax.survey import Import, Survey, survey
@@ -194,6 +195,23 @@ class Files:
         if data is None or encoded not in data:
             return False
         return True if any(heads(data, name)) else None
+
+    def assigned(self, module: ModuleCode, name: str) -> ast.expr | None:
+        """What is assigned to a variable of a file, where one statement alone binds it; the file is not parsed for it.
+
+        Another file may set it on the module: then it may be anything.
+        """
+        data = self.read(module.path)
+        found = assigned(data, name) if data is not None else None
+        return None if found is None or self._is_set_elsewhere(module, name) else found
+
+    def _is_set_elsewhere(self, module: ModuleCode, name: str) -> bool:
+        attribute = b"." + name.encode("utf-8", "surrogateescape")
+        for path in self._may_import(module.path):
+            data = self.read(path) or b""
+            if attribute in data and re.search(re.escape(attribute) + rb"[ \t]*[-+|&]?=(?!=)", data):
+                return True
+        return False
 
     def definitions(self, module: ModuleCode, name: str) -> Iterator[bytes]:
         """The text of each top-level definition of this name, or more than that; the file is not parsed for it."""

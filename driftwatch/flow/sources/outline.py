@@ -63,6 +63,37 @@ def definition(data: bytes, name: str) -> Definition | None:
     return None
 
 
+def assigned(data: bytes, name: str) -> ast.expr | None:
+    """What the one statement that binds a name assigns to it, at top level; None where more than that may bind it."""
+    found: tuple[int, int] | None = None
+    word = name.encode("utf-8", "surrogateescape")
+    at = data.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not _WORD_GOES_ON.match(data, end) and not (at and _WORD_GOES_ON.match(data, at - 1)):
+            start = data.rfind(b"\n", 0, at) + 1
+            if _BINDS_BEFORE.search(data, start, at):
+                return None
+            if _ASSIGNS.match(data, end):
+                if found is not None or start != at:
+                    return None
+                found = at, end
+        at = data.find(word, end)
+    if found is None or _in_a_string(data[: found[0]]) or any(word in data for word in _BY_NAME):
+        return None
+    try:
+        body = ast.parse(data[found[0] : _end(data, found[1])].decode()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    statement = body[0] if body else None
+    return statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+
+
+_BINDS_BEFORE = re.compile(rb"\b(?:as|class|def|del|for|global|nonlocal)[ \t]+(?:[\w, \t]*,[ \t]*)?\Z")
+_ASSIGNS = re.compile(rb"[ \t]*(?::[^=\n]*=(?!=)|:=|[-+*/|&^%]?=(?!=))")
+_BY_NAME = (b"globals()", b"vars()", b"locals()[")
+
+
 def is_long_class(data: bytes, name: str, lines: int) -> bool:
     """Whether the one top-level definition of this name is a class that goes on for more lines, as its layout shows."""
     places = list(heads(data, name))

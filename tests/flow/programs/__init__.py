@@ -6,6 +6,7 @@ from tests.flow.programs.arguments import ARGUMENTS
 from tests.flow.programs.bases import BASES
 from tests.flow.programs.call_graph import CALL_GRAPH
 from tests.flow.programs.carried_by_exceptions import CARRIED_BY_EXCEPTIONS
+from tests.flow.programs.constants import CONSTANTS
 from tests.flow.programs.containers import CONTAINERS
 from tests.flow.programs.control import CONTROL
 from tests.flow.programs.decorators import DECORATORS
@@ -48,6 +49,6 @@ PROGRAMS = (
     *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
-    *ITERATION, *EXPORTED, *MATCHED,
+    *ITERATION, *EXPORTED, *CONSTANTS, *MATCHED,
     *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *CALL_GRAPH,
 )  # fmt: skip

@@ -17,9 +17,6 @@ KNOWN: Mapping[str, str] = {
     "functions_attributes": ("said where it is set: attributes of functions are not kept"),
     "generators_send": ("said where the function is sent"),
     "imports_one_module_object": ("an attribute set on a module under another name is not seen under the first"),
-    "lists_index_from_elsewhere": (
-        "a constant of another file is no index: every item of the list is held against the call, a false alarm"
-    ),
     "mro_super_goes_to_the_sibling": (
         "`super()` goes by the class it is written in, not by the class of the instance: a false alarm"
     ),
