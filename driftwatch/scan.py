@@ -34,6 +34,7 @@ from driftwatch.rules.rule import Context, Rule
 from driftwatch.sites import Site, site_order, sites_of
 from driftwatch.snapshot.history import History
 from driftwatch.suppress import Decisions, Idle, Suppressed, matches, read_baseline, sift
+from driftwatch.targets.companions import load_companions
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +200,7 @@ def scan(request: ScanRequest) -> ScanResult:
             checked[target.history.distribution].releases,
             load(target.data, target.history.timeline),
             target.companions,
+            load_companions(target.data),
             tuple(python for python in (each.python for each in requirements.values()) if python is not None),
         )
         for target in request.targets

@@ -16,6 +16,7 @@ from driftwatch.report import render
 from driftwatch.report.options import RenderOptions
 from driftwatch.rules.example import COMPANIONS, DISTRIBUTION
 from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
+from driftwatch.snapshot import store
 from driftwatch.targets.target import shipped_targets
 from tests.made_uses import KILN
 
@@ -237,3 +238,37 @@ def test_pins_have_places_and_groups(tmp_path: Path) -> None:
 def test_the_shipped_target_names_its_companions() -> None:
     (target,) = (t for t in shipped_targets() if t.module == "flashinfer.comm")
     assert target.companions == ("flashinfer-cubin", "flashinfer-jit-cache")
+
+
+@pytest.mark.parametrize(
+    ("pins", "said"),
+    [
+        ("flashinfer-python==0.6.12\nflashinfer-cubin==0.6.11\n", "importing the library raises RuntimeError"),
+        (
+            "flashinfer-python==0.7.4\nflashinfer-cubin==0.6.13\n",
+            "the release ignores it with a warning, and cubins are",
+        ),
+        (
+            "flashinfer-python==0.6.1\nflashinfer-jit-cache==0.6.11+cu130\n",
+            "the release compares their text, and takes",
+        ),
+        ("flashinfer-python==0.7.1\nflashinfer-jit-cache==0.7.11\n", "importing the library raises RuntimeError"),
+        ("flashinfer-python==0.6.14+cu130\nflashinfer-cubin==0.6.14\n", "importing the library raises RuntimeError"),
+        # Either may be installed as a build of its own for some CUDA.
+        ("flashinfer-python==0.6.14+cu130\nflashinfer-jit-cache==0.6.14\n", None),
+        ("flashinfer-python==0.6.14\nflashinfer-jit-cache==0.6.14+cu130\n", None),
+        ("flashinfer-python==0.7.4+cu130\nflashinfer-jit-cache==0.7.4\n", None),
+        # No release before 0.4.0 looks for them.
+        ("flashinfer-python==0.3.1\nflashinfer-cubin==0.6.11\n", None),
+    ],
+)
+def test_what_a_release_does_beside_another_companion_is_told(tmp_path: Path, pins: str, said: str | None) -> None:
+    (target,) = (t for t in shipped_targets() if t.module == "flashinfer.comm")
+    write(tmp_path, {"requirements.txt": pins})
+    watched = Watched(store.load(target.snapshots), target.data, target.companions)
+    result = scan(ScanRequest((tmp_path,), (watched,), base=tmp_path))
+    found = [f.message for f in result.findings if f.code == "DW601"]
+    if said is None:
+        assert found == []
+    else:
+        assert len(found) == 1 and f": {said}" in found[0]

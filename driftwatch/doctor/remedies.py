@@ -44,7 +44,7 @@ class Remedies:
         if self.release is None:
             return (gone,)
         version = Version(self.release)
-        if version.local and all(how == "whole" for _, how in companion.compared):
+        if version.local and companion.plain:
             return (gone,)  # there is no companion with the local part of the library
         wanted = f"{companion.distribution}=={version.public}"
         if companion.published and among(self.release, companion.published):

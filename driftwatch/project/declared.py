@@ -71,6 +71,14 @@ class Declaration:
         path = re.sub(r"^(?:\.\./)+", "", self.path)
         return path.rpartition("/")[2] if path.endswith(("/METADATA", "/PKG-INFO")) else path
 
+    @property
+    def whole(self) -> str:
+        """The version that it pins as it is written, local part and all; empty where it pins none."""
+        if self.version is None:
+            return ""
+        exact = [each.version for each in Requirement(self.requirement).specifier if each.operator in ("==", "===")]
+        return next(iter(exact), str(self.version))
+
     def meets(self, other: Declaration) -> bool:
         """Whether both may hold in one environment, as far as their conditions show."""
         return not self.marker or not other.marker or self.marker == other.marker

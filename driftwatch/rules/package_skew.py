@@ -12,6 +12,7 @@ from driftwatch.project.declared import Declaration
 from driftwatch.project.pins import Installation
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Rule
+from driftwatch.targets.companions import RAISES
 
 _CODE, _NAME, _SEVERITY = "DW601", "package-skew", Severity.WARNING
 
@@ -29,12 +30,21 @@ def check(installation: Installation, context: Context) -> Iterator[Verdict]:
         partners = [each for each in own if each.meets(pin)]
         # Who pins one distribution twice has a choice that is made elsewhere, and one of them may be the right one.
         choices = [each for each in others if each.distribution == pin.distribution and each.meets(pin)]
-        if partners and {each.version for each in partners}.isdisjoint(each.version for each in choices):
+        if partners and all(_wrong(each, choice, library, context) for each in partners for choice in choices):
             yield _verdict(pin, partners[0], context)
+
+
+def _wrong(partner: Declaration, pin: Declaration, library: str, context: Context) -> bool:
+    """Whether two pins cannot be right together."""
+    if partner.distribution != library:
+        return partner.version != pin.version
+    return context.beside.is_wrong(pin.distribution, partner.whole, pin.whole)
 
 
 def _verdict(pin: Declaration, partner: Declaration, context: Context) -> Verdict:
     version, other = str(pin.version), str(partner.version)
+    if pin.version == partner.version:
+        version, other = pin.whole, partner.whole
     return Verdict(
         code=_CODE,
         name=_NAME,
@@ -43,13 +53,26 @@ def _verdict(pin: Declaration, partner: Declaration, context: Context) -> Verdic
         location=Location(pin.path, pin.line, pin.column, pin.line, pin.end_column),
         symbol=pin.distribution,
         parameter=None,
-        releases=_releases(other, context),
+        releases=_releases(str(partner.version), context),
         catch=None,
         message=f"`{pin.distribution}` is pinned to {version}, and `{partner.distribution}` beside it to {other}: "
-        "they must be of one version",
+        f"{_effect(partner, pin, context)}",
         hint=f"pin both to one; where there is no `{pin.distribution}` {other}, leave it out",
         trace=(Step(partner.path, partner.line, f"`{partner.distribution}` is pinned to {other} here"),),
     )
+
+
+def _effect(partner: Declaration, pin: Declaration, context: Context) -> str:
+    """What comes of it, where that is known of the pinned release."""
+    does = context.beside.does(partner.whole)
+    companion = context.beside.of(pin.distribution)
+    if partner.distribution != canonicalize_name(context.history.distribution) or does is None or companion is None:
+        return "they must be of one version"
+    if companion.fits(partner.whole, pin.whole):
+        return "the release compares their text, and takes it for one that fits"
+    if does[0] == RAISES:
+        return f"importing the library raises {does[1]}"
+    return f"the release ignores it with a warning, and {companion.missing}"
 
 
 def _releases(version: str, context: Context) -> ReleaseSet:
@@ -77,12 +100,14 @@ RULE = Rule(
     summary="The library's companion packages pinned to different versions.",
     rationale=(
         "Some libraries come in several packages that must be of one public version: the code, its compiled kernels, "
-        "its data. With different ones the import raises, or a kernel is called with arguments of another release; "
-        "and a pin that was forgotten in one file does just that. Compared are the exact pins of what is installed "
+        "its data. With different ones the import raises, or a kernel is called with arguments of another release, or "
+        "the other package is ignored with no more than a warning: which of these, and in which releases, is data that "
+        "a target brings, and a finding says it of the pinned release. A release that looks for no companion needs "
+        "none of its version. Compared are the exact pins of what is installed "
         "together: in a project's dependencies and each of its extras, in a requirements file and those it includes, "
         "in a stage of a Dockerfile. A file that pins a companion alone is held against the project's own pin of the "
-        "library. A local part such as `+cu130` does not count, and a range is no pin. Which packages "
-        "are companions is data that a target brings."
+        "library. A local part such as `+cu130` does not count, unless the release compares it with that of a package "
+        "that never has one; and a range is no pin."
     ),
     hint="Pin all of them to one release, in one place.",
     check_installation=check,

@@ -17,6 +17,7 @@ from driftwatch.project.pins import Installation
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.advisories import Knowledge
 from driftwatch.snapshot.history import History
+from driftwatch.targets.companions import Companions
 
 T = TypeVar("T")
 
@@ -25,7 +26,8 @@ T = TypeVar("T")
 class Context:
     """What a rule may ask: the library's history, the range that is checked, and what no signature shows.
 
-    `companions` are distributions that must be of the library's own version. `pythons` are the specifiers of Python
+    `companions` are distributions that must be of the library's own version, and `beside` is what its releases do where
+    they are not. `pythons` are the specifiers of Python
     that the code base declares.
     """
 
@@ -33,6 +35,7 @@ class Context:
     checked: ReleaseSet
     knowledge: Knowledge = field(default_factory=Knowledge)
     companions: tuple[str, ...] = ()
+    beside: Companions = field(default_factory=Companions)
     pythons: tuple[str, ...] = ()
     _last: tuple[CallUse, tuple[Part, ...]] | None = field(default=None, repr=False)
     _told: set[object] = field(default_factory=set, repr=False)

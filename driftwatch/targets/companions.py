@@ -35,8 +35,9 @@ class Companion:
 
     "whole": they must be equal, local part and all; "prefix": it must begin with the library's; "public": it must be
     equal, but for a local part. `published` are its releases on the package index, None where it is on none; `index`
-    is where the others are. `elsewhere` is a variable that leads past it, and in which releases. `used` says that the
-    target's own module takes kernels from it, `missing` what is done without it.
+    is where the others are; `plain` says that none of them has a local part. `elsewhere` is a variable that leads past
+    it, and in which releases. `used` says that the target's own module takes kernels from it, `missing` what is done
+    without it.
     """
 
     distribution: str
@@ -45,6 +46,7 @@ class Companion:
     index: str
     compared: tuple[tuple[str, str], ...]
     published: str | None = None
+    plain: bool = False
     elsewhere: tuple[str, str] | None = None
     used: bool = True
 
@@ -72,6 +74,18 @@ class Companions:
     def does(self, version: str) -> tuple[str, str] | None:
         """What a release does beside a mismatch, and the exception; None where it does not look, or is not known."""
         return next(((what, error) for releases, what, error in self.skews if among(version, releases)), None)
+
+    def is_wrong(self, distribution: str, version: str, other: str) -> bool:
+        """Whether pins of the library and of a companion cannot be right together, as far as pins tell.
+
+        A pin without a local part may bring a release with one.
+        """
+        companion = self.of(distribution)
+        if self.skews and self.does(version) is None:
+            return False  # this release does not look
+        if Version(Version(version).public) != Version(Version(other).public):
+            return True
+        return companion is not None and companion.plain and companion.fits(version, other) is False
 
     def of(self, distribution: str) -> Companion | None:
         name = canonicalize_name(distribution)
@@ -127,6 +141,7 @@ def _companion(row: Mapping[str, Any]) -> Companion:
         row["index"],
         compared,
         str(SpecifierSet(published)) if published is not None else None,
+        bool(row.get("plain", False)),
         (elsewhere["variable"], _specifier(elsewhere)) if elsewhere else None,
         bool(row["used"]),
     )
