@@ -18,6 +18,8 @@ from driftwatch.doctor.needs import Condition
 from driftwatch.findings import Severity
 from driftwatch.targets.companions import among
 
+_MOST = 6
+
 
 def kernels(case: Case) -> Iterator[Cause]:
     """Whether the kernels are there, or can be compiled."""
@@ -91,7 +93,9 @@ def known(case: Case) -> Iterator[Cause]:
     ]
     if found:
         said = f"calls behave otherwise in {case.release} than in other releases; `driftwatch scan` tells which"
-        yield Cause("advisories", Weight.NOTE, said, (", ".join(advisory.id for advisory in found),))
+        more = f", and {len(found) - _MOST} more" if len(found) > _MOST else ""
+        names = ", ".join(advisory.id for advisory in found[:_MOST])
+        yield Cause("advisories", Weight.NOTE, said, (f"{names}{more}",))
 
 
 def _holds(case: Case, condition: Condition) -> bool:
