@@ -7,15 +7,16 @@ drops what the rules let go, and refuses the rest. It never calls the library wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from driftwatch.adapter.classes import Prepared, absent_class, checked_class, members_of
 from driftwatch.adapter.installed import Installed
 from driftwatch.adapter.rules import Condition
 from driftwatch.adapter.settler import Record, Settler
 from driftwatch.adapter.signatures import Shape, UnavailableFunction, differences, read_live, shared
-from driftwatch.adapter.wrapping import dress, wrap
+from driftwatch.adapter.wrapping import dress, preparing, wrap
 
 LIVE, SNAPSHOT, COMMON, NONE = "live", "snapshot", "common", "none"
 OWN, ADAPTED, MISSING = "own", "adapted", "missing"
@@ -35,6 +36,8 @@ class Binding:
     lacks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Parameters of the newest release that this build does not take, each with its rules in words."""
     drift: tuple[str, ...] = ()
+    prepared: Prepared | None = None
+    """Of what is wrapped: what becomes of its arguments."""
     refused: dict[str, int] = field(default_factory=dict)
     """What was refused so far, in the words of the error, and how often."""
 
@@ -44,7 +47,7 @@ class Binding:
 
 
 def bind(record: Record, installed: Installed, conditions: Mapping[str, Condition]) -> Binding:
-    """Bind one function to the installed build; never raises."""
+    """Bind one function, or one class by its constructor, to the installed build; never raises."""
     if installed.module is None:
         return _missing(record, installed, installed.error or "it is not installed")
     try:
@@ -61,6 +64,31 @@ def bind(record: Record, installed: Installed, conditions: Mapping[str, Conditio
         return _bound(record, installed, conditions, target)
     except Exception as error:  # an object with attributes that raise; nothing of the library may keep us from starting
         return _missing(record, installed, f"looking at {record.name} raised {type(error).__name__}: {error}")
+
+
+def bind_member(record: Record, owner: Binding, installed: Installed, conditions: Mapping[str, Condition]) -> Binding:
+    """Bind a method of a class that is bound; what an instance's method takes is told without the instance."""
+    if not isinstance(owner.target, type):
+        return _missing(record, installed, owner.why)
+    try:
+        target = members_of(owner.target, record.name.rpartition(".")[2])
+        if target is None:
+            return _missing(record, installed, _absence(record, installed))
+        return _bound(record, installed, conditions, target)
+    except Exception as error:  # as above
+        return _missing(record, installed, f"looking at {record.name} raised {type(error).__name__}: {error}")
+
+
+def finish_class(owner: Binding, members: Sequence[Binding]) -> None:
+    """Let a class's binding be the class itself, or one like it with what is not the library's own wrapped."""
+    if not isinstance(owner.target, type):
+        return
+    wrapped = {b.name.rpartition(".")[2]: b.prepared for b in members if b.state == ADAPTED and b.prepared is not None}
+    constructor = owner.prepared if owner.state == ADAPTED else None
+    owner.function = owner.target
+    if wrapped or constructor is not None:
+        owner.state = ADAPTED
+        owner.function = checked_class(owner.target, constructor, wrapped)
 
 
 def _bound(
@@ -89,10 +117,12 @@ def _bound(
         for p in record.reference.parameters
         if p.name not in shape.names and not shape.any_keyword
     }
-    binding = Binding(record.name, ADAPTED, evidence, target, target, shape, why, lacks, drift, settler.refused)
+    binding = Binding(record.name, ADAPTED, evidence, target, target, shape, why, lacks, drift)
+    binding.refused = settler.refused
     if evidence != COMMON and shape.covers(record.reference) and not settler.unusable:
         binding.state = OWN
     else:
+        binding.prepared = (record, preparing(record, shape, settler))
         binding.function = wrap(record, target, shape, settler)
     return binding
 
@@ -115,4 +145,5 @@ def _missing(record: Record, installed: Installed, why: str) -> Binding:
         raise UnavailableFunction(message)
 
     dress(unavailable, record, None)
-    return Binding(record.name, MISSING, NONE, unavailable, None, None, why)
+    stand_in = absent_class(record.name, message) if record.is_class else unavailable
+    return Binding(record.name, MISSING, NONE, stand_in, None, None, why)

@@ -33,16 +33,33 @@ def make_plan(
     """
     if not releases:
         raise UsageError("no known release is selected", f"known are {history.timeline.describe(history.timeline.all)}")
-    there = [name for name in policy.functions if not history.present(Ref(history.module, name)).isdisjoint(releases)]
-    chosen = tuple(dict.fromkeys([*functions, *there]))
+    bound = (*policy.functions, *policy.classes)
+    there = [name for name in bound if not history.present(Ref(history.module, name)).isdisjoint(releases)]
+    chosen = dict.fromkeys(functions) | dict.fromkeys(there)
+    rows = {
+        name: _function(history, policy, releases, name)
+        for top in chosen
+        for name in (top, *(_members(history, releases, top) if top in policy.classes else ()))
+    }
     return {
         "distribution": history.distribution,
         "module": history.module,
         "companions": tuple(companions),
         "releases": history.timeline.versions_of(releases),
-        "functions": {name: _function(history, policy, releases, name) for name in chosen},
+        "functions": rows,
         "target": _resolved(policy.target, history, releases),
     }
+
+
+def _members(history: History, releases: ReleaseSet, name: str) -> list[str]:
+    """The public methods of a class whose signatures differ."""
+    found = []
+    for member in history.members(Ref(history.module, name)):
+        epochs = [e for e in history.of(Ref(history.module, f"{name}.{member}")) if not e.releases.isdisjoint(releases)]
+        shapes = {_row(e.symbol.signature, member) for e in epochs if e.symbol.signature is not None}
+        if len(shapes) > 1 and not member.startswith("_"):
+            found.append(f"{name}.{member}")
+    return found
 
 
 def _function(history: History, policy: Policy, releases: ReleaseSet, name: str) -> dict[str, Any]:
@@ -55,7 +72,8 @@ def _function(history: History, policy: Policy, releases: ReleaseSet, name: str)
         raise UsageError(f"{history.module}.{name} is in none of the selected releases")
     by_row: dict[tuple[str, ...], ReleaseSet] = {}
     for held, symbol in epochs:
-        if symbol.kind is not SymbolKind.FUNCTION or symbol.signature is None:
+        kind = SymbolKind.CLASS if name in policy.classes else SymbolKind.FUNCTION
+        if symbol.kind is not kind or symbol.signature is None:
             raise UsageError(f"{history.module}.{name} is not a function in {history.timeline.describe(held)}")
         row = _row(symbol.signature, name)
         by_row[row] = by_row.get(row, ReleaseSet()) | held
@@ -63,6 +81,7 @@ def _function(history: History, policy: Policy, releases: ReleaseSet, name: str)
     return {
         "signatures": [(_ranges(history, held, releases), row) for row, held in signatures],
         "rules": [_rule(rule, history, releases) for rule in policy.rules if name in rule.functions],
+        "is_class": name in policy.classes,
     }
 
 

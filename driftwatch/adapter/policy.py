@@ -21,7 +21,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-_KEYS = {"functions", "embed", "conditions", "install", "main", "exports"}
+_KEYS = {"functions", "classes", "embed", "conditions", "install", "main", "exports"}
 _RULE_KEYS = {
     "functions",
     "parameters",
@@ -64,6 +64,7 @@ class Policy:
 
     path: Path
     functions: tuple[str, ...]
+    classes: tuple[str, ...]
     rules: tuple[PolicyRule, ...]
     embed: tuple[str, ...]
     conditions: str | None
@@ -82,7 +83,7 @@ def load_policy(path: Path) -> Policy:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from None
     _only(raw, _KEYS | {"rule", "target"}, str(path))
-    names = {key: _texts(raw.get(key, []), f"{path}: {key}") for key in ("functions", "embed", "exports")}
+    names = {key: _texts(raw.get(key, []), f"{path}: {key}") for key in ("functions", "classes", "embed", "exports")}
     for name in (name for listed in names.values() for name in listed):
         if not name.isidentifier():
             raise ConfigError(f"{path}: {name!r} is not a name")
@@ -94,6 +95,7 @@ def load_policy(path: Path) -> Policy:
     return Policy(
         path=path,
         functions=names["functions"],
+        classes=names["classes"],
         rules=rules,
         embed=names["embed"],
         conditions=single["conditions"],

@@ -19,7 +19,7 @@ from driftwatch.adapter.policy import Policy
 from driftwatch.errors import InputError
 from driftwatch.snapshot.adapted import ADAPTER_MARK, OWN_ERRORS, OWN_NAMES
 
-RUNTIME = ("signatures", "installed", "rules", "settler", "wrapping", "binding", "submodules", "runtime")
+RUNTIME = ("signatures", "installed", "rules", "settler", "wrapping", "classes", "binding", "submodules", "runtime")
 """The modules of this folder that stand in every adapter, each after what it imports."""
 _HEADER = re.compile(r"# ([a-z-]+): (.*)")
 
@@ -119,7 +119,7 @@ def _tail(names: Sequence[str], policy: Policy) -> str:
         "# -- the adapter ".ljust(WIDTH, "-"),
         "",
         f"ADAPTER = Adapter(DATA{conditions})",
-        *(_binding(name) for name in names),
+        *(_binding(name, is_class=name in policy.classes) for name in names),
     ]
     if policy.install:
         lines.append(f"{policy.install}(ADAPTER)")
@@ -153,7 +153,9 @@ def _tail(names: Sequence[str], policy: Policy) -> str:
     return "\n".join(lines)
 
 
-def _binding(name: str) -> str:
+def _binding(name: str, *, is_class: bool) -> str:
+    if is_class:
+        return f"{name}: Any = ADAPTER.function({text(name)})"
     line = f"{name}: Callable[..., Any] = ADAPTER.function({text(name)})"
     if len(line) <= WIDTH:
         return line

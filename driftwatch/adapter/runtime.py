@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from driftwatch.adapter.binding import ADAPTED, MISSING, Binding, bind
+from driftwatch.adapter.binding import ADAPTED, MISSING, Binding, bind, bind_member, finish_class
 from driftwatch.adapter.installed import Installed, find_installed
 from driftwatch.adapter.rules import Condition, read_rules, span
 from driftwatch.adapter.settler import Record
@@ -19,7 +19,7 @@ from driftwatch.adapter.signatures import recorded
 
 
 class Adapter:
-    """All of the library's functions the adapter was made for, bound to what is installed."""
+    """All functions and classes of the library the adapter was made for, bound to what is installed."""
 
     def __init__(self, data: Mapping[str, Any], conditions: Mapping[str, Condition] | None = None) -> None:
         self.data = data
@@ -31,8 +31,16 @@ class Adapter:
         self.bindings: dict[str, Binding] = {}
         for name, record in data["functions"].items():
             shapes = tuple((span(held, releases), recorded(row)) for held, row in record["signatures"])
-            known = Record(name, releases, shapes, read_rules(record["rules"], releases))
-            self.bindings[name] = bind(known, self.installed, conditions or {})
+            known = Record(name, releases, shapes, read_rules(record["rules"], releases), record["is_class"])
+            owner = self.bindings.get(name.rpartition(".")[0])
+            if owner is None:
+                self.bindings[name] = bind(known, self.installed, conditions or {})
+            else:
+                self.bindings[name] = bind_member(known, owner, self.installed, conditions or {})
+        for name, record in data["functions"].items():
+            if record["is_class"]:
+                members = [b for other, b in self.bindings.items() if other.startswith(f"{name}.")]
+                finish_class(self.bindings[name], members)
         self._log_findings()
 
     def function(self, name: str) -> Callable[..., Any]:

@@ -42,6 +42,7 @@ class Record:
     releases: tuple[str, ...]
     shapes: tuple[tuple[tuple[str, ...], Shape], ...]
     rules: tuple[Rule, ...]
+    is_class: bool = False
 
     @property
     def reference(self) -> Shape:

@@ -14,9 +14,23 @@ from typing import Any
 from driftwatch.adapter.settler import OMITTED, Record, Settler
 from driftwatch.adapter.signatures import EITHER, KEYWORD_ONLY, POSITIONAL_ONLY, Shape
 
+Prepare = Callable[[tuple[Any, ...], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
+"""Makes of the arguments that a caller gave those that the build takes, or raises."""
+
 
 def wrap(record: Record, target: Callable[..., Any], shape: Shape, settler: Settler) -> Callable[..., Any]:
     """The wrapper for a target of this shape."""
+    prepare = preparing(record, shape, settler)
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = prepare(args, kwargs)
+        return target(*args, **kwargs)
+
+    return dress(wrapper, record, target)
+
+
+def preparing(record: Record, shape: Shape, settler: Settler) -> Prepare:
+    """What a wrapper of a target of this shape does with its arguments."""
     order = record.reference.positional
     leading = tuple(p.name for p in shape.parameters if p.kind == POSITIONAL_ONLY)
     agreed = 0 if leading else _agreed(order, shape.positional)
@@ -26,7 +40,7 @@ def wrap(record: Record, target: Callable[..., Any], shape: Shape, settler: Sett
     checked = tuple(settler.unusable)
     harmless = {name: settler.harmless(name) for name in record.reference.names - accepted}
 
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def prepare(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         count = len(args)
         if count > agreed:
             kwargs = settler.by_name(args, kwargs)
@@ -51,9 +65,11 @@ def wrap(record: Record, target: Callable[..., Any], shape: Shape, settler: Sett
                 raise settler.missing([*order[:count], *kwargs])
         if checked:
             settler.check_all(args, kwargs)
-        return target(*_taken_out(leading, kwargs, settler), **kwargs) if leading else target(*args, **kwargs)
+        if leading:
+            args = tuple(_taken_out(leading, kwargs, settler))
+        return args, kwargs
 
-    return dress(wrapper, record, target)
+    return prepare
 
 
 def _agreed(order: tuple[str, ...], own: tuple[str, ...]) -> int:
@@ -76,9 +92,11 @@ def _taken_out(leading: tuple[str, ...], kwargs: dict[str, Any], settler: Settle
     return values
 
 
-def dress(wrapper: Callable[..., Any], record: Record, target: Callable[..., Any] | None) -> Callable[..., Any]:
+def dress(
+    wrapper: Callable[..., Any], record: Record, target: Callable[..., Any] | None, *, receiver: bool = False
+) -> Callable[..., Any]:
     """Give a wrapper the name, the documentation and the reference signature of what it stands for."""
-    wrapper.__name__ = wrapper.__qualname__ = record.name
+    wrapper.__name__, wrapper.__qualname__ = record.name.rpartition(".")[2], record.name
     wrapper.__module__ = __name__
     try:
         documentation = getattr(target, "__doc__", None)
@@ -91,6 +109,8 @@ def dress(wrapper: Callable[..., Any], record: Record, target: Callable[..., Any
         KEYWORD_ONLY: inspect.Parameter.KEYWORD_ONLY,
     }
     parameters: list[inspect.Parameter] = []
+    if receiver:
+        parameters.append(inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY))
     optional = False
     for p in record.reference.parameters:
         optional = (optional or not p.required) and p.kind != KEYWORD_ONLY

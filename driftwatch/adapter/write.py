@@ -59,7 +59,7 @@ def make_adapter(history: History, target: Target, *, against: str = ALL, functi
     timeline = history.timeline
     releases = timeline.all if against == ALL else timeline.matching(against)
     plan = make_plan(history, policy, releases, functions, target.companions)
-    names = tuple(dict.fromkeys(functions)) or tuple(plan["functions"])
+    names = tuple(dict.fromkeys(functions)) or tuple(name for name in plan["functions"] if "." not in name)
     options = {"against": against, "functions": ", ".join(names) if functions else ALL}
     text = render(plan, policy, names, options)
     return Made(text, f"{plan['distribution']} {timeline.describe(releases)}", names)

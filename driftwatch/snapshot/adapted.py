@@ -8,7 +8,7 @@ error, and so does every call where the build lacks the function. Whatever else 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -145,8 +145,10 @@ class _Epochs(Mapping[Ref, tuple[Epoch, ...]]):
         asked = self._asked(ref.module)
         bound = self._bound if asked.functions is None else asked.functions
         known = [epoch.symbol for epoch in epochs if not epoch.releases.isdisjoint(asked.releases)]
-        if ref.qualname in bound and known and known[-1].signature is not None:
-            return (*_adapted(ref, epochs, known[-1].signature), *_absent(ref, epochs, everywhere))
+        owner, _, member = ref.qualname.partition(".")
+        if owner in bound and known and known[-1].signature is not None and not member.startswith("_"):
+            adapted = tuple(_adapted(ref, epochs, known[-1].signature))
+            return adapted if member else (*adapted, *_absent(ref, epochs, everywhere))
         return tuple(
             Epoch(replace(epoch.symbol, ref=ref, definition=epoch.symbol.definition or original), epoch.releases)
             for epoch in epochs
@@ -179,11 +181,12 @@ def _adapted(ref: Ref, epochs: Iterable[Epoch], reference: Signature) -> Iterato
             yield Epoch(replace(symbol, signature=_both(own, reference), misfit=REFUSED), epoch.releases)
 
 
-def _absent(ref: Ref, epochs: Iterable[Epoch], everywhere: ReleaseSet) -> Iterator[Epoch]:
+def _absent(ref: Ref, epochs: Sequence[Epoch], everywhere: ReleaseSet) -> Iterator[Epoch]:
     """Where the build has no such function, a name is there that only says so."""
     lacking = everywhere - union([EMPTY, *(epoch.releases for epoch in epochs)])
     if lacking:
-        yield Epoch(Symbol(ref, SymbolKind.FUNCTION, misfit=UNAVAILABLE), lacking)
+        kind = next((epoch.symbol.kind for epoch in epochs), SymbolKind.FUNCTION)
+        yield Epoch(Symbol(ref, kind, misfit=UNAVAILABLE), lacking)
 
 
 def _covers(own: Signature, reference: Signature) -> bool:

@@ -63,7 +63,7 @@ class Target:
             return history
         policy = tomllib.loads(path.read_text(encoding="utf-8"))
         own = (*policy.get("exports", ()), *OWN_NAMES, *OWN_ERRORS)
-        return with_adapter(history, policy.get("functions", ()), own)
+        return with_adapter(history, (*policy.get("functions", ()), *policy.get("classes", ())), own)
 
     @classmethod
     def from_config(cls, mapping: Mapping[str, object], base: Path) -> Target:

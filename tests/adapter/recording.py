@@ -14,7 +14,7 @@ import pytest
 
 from driftwatch.adapter.signatures import Shape, read_live
 from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model import Binding, Ref, Symbol, SymbolKind
 from tests.adapter.simulated import DEFAULTS, KINDS
 
 MODULE = "flashinfer.comm"
@@ -42,11 +42,13 @@ class Recorder:
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
         self.functions: dict[str, Callable[..., Any]] = {}
         self.shapes: dict[str, Shape] = {}
+        self.classes: dict[str, type] = {}
         at = history.timeline.set_of([release])
         for name in functions:
             for epoch in history.of(Ref(MODULE, name)):
                 if epoch.symbol.signature is not None and not epoch.releases.isdisjoint(at):
                     self._add(name, epoch.symbol.signature.parameters, hide)
+                    self._put(name, epoch.symbol, hide)
 
     @property
     def last_given(self) -> dict[str, Any]:
@@ -78,6 +80,22 @@ class Recorder:
         self.shapes[name] = live
         self.functions[name] = _Hidden(called, hide) if hide else called
 
+    def _put(self, name: str, symbol: Symbol, hide: type[Exception] | None) -> None:
+        """Make a class of what is one, and members of its members; what they are called with is recorded likewise."""
+        owner, _, member = name.rpartition(".")
+        function = self.functions[name]
+        if symbol.kind is SymbolKind.CLASS:
+            self.classes[name] = type(name, (), {"__init__": _initialising(function)})
+            if hide is None:
+                self.classes[name].__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+            else:
+                self.classes[name].__signature__ = 0  # type: ignore[attr-defined]
+        elif owner:
+            static = symbol.binding is Binding.STATIC
+            made = _taking(inspect.signature(self.functions[name]) if hide is None else None, function, static)
+            bound = {Binding.STATIC: staticmethod, Binding.CLASS: classmethod}.get(symbol.binding or Binding.INSTANCE)
+            setattr(self.classes[owner], member, bound(made) if bound is not None else made)
+
     def install(self, monkeypatch: pytest.MonkeyPatch, broken: Exception | None = None) -> None:
         top = types.ModuleType("flashinfer")
         top.__version__ = self.version  # type: ignore[attr-defined]
@@ -89,8 +107,9 @@ class Recorder:
             monkeypatch.setattr(sys, "meta_path", [_Broken(broken), *sys.meta_path])
             return
         comm = types.ModuleType(MODULE)
-        for name, function in self.functions.items():
-            setattr(comm, name, function)
+        for name, function in {**self.functions, **self.classes}.items():
+            if "." not in name:
+                setattr(comm, name, function)
         top.comm = comm  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, MODULE, comm)
 
@@ -98,6 +117,25 @@ class Recorder:
         if name == "flashinfer-python":
             return self.version
         raise importlib.metadata.PackageNotFoundError(name)
+
+
+def _initialising(function: Callable[..., Any]) -> Callable[..., None]:
+    def initialise(self: Any, *args: Any, **kwargs: Any) -> None:
+        function(*args, **kwargs)
+
+    return initialise
+
+
+def _taking(signature: inspect.Signature | None, function: Callable[..., Any], static: bool) -> Callable[..., Any]:
+    """A method that calls a function, and says that it takes the same; nothing where no signature is to be told."""
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        return function(*(args if static else args[1:]), **kwargs)
+
+    receiver = [] if static else [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    told = signature and signature.replace(parameters=[*receiver, *signature.parameters.values()])
+    method.__signature__ = told if told is not None else 0  # type: ignore[attr-defined]
+    return method
 
 
 class _Hidden:

@@ -9,18 +9,28 @@ from __future__ import annotations
 
 import os
 import sys
+from abc import ABC, abstractmethod
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from driftwatch.adapter.classes import checked_class
 from driftwatch.adapter.plan import make_plan
 from driftwatch.adapter.policy import load_policy
 from driftwatch.adapter.runtime import Adapter
-from driftwatch.adapter.signatures import AdapterError, UnavailableFunction, UnsupportedArgument, recorded
+from driftwatch.adapter.settler import Record, Settler
+from driftwatch.adapter.signatures import (
+    AdapterError,
+    MissingArgument,
+    UnavailableFunction,
+    UnsupportedArgument,
+    recorded,
+)
+from driftwatch.adapter.wrapping import preparing
 from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import SymbolKind
+from driftwatch.snapshot.model import Ref, SymbolKind
 from driftwatch.targets.flashinfer_comm.conditions import CONDITIONS
 from driftwatch.targets.target import Target
 from tests.adapter.recording import FUNCTIONS, Recorder
@@ -50,6 +60,7 @@ NEUTRAL_OF_OTHERS: dict[str, tuple[Any, ...]] = {
     "allow_experimental_auto": (False,),
     "probe_pcie": (True,),
     "enable_pdl": (),
+    "nvlink_kernel": ("auto", "portable"),
 }
 """The same for the functions that are bound without belonging to the fused allreduce."""
 EXAMPLES = int(os.environ.get("DRIFTWATCH_ADAPTER_EXAMPLES", "4"))
@@ -102,6 +113,15 @@ def calls(data: dict[str, Any], function: str) -> st.SearchStrategy[tuple[list[A
     return draw()
 
 
+def called_as(adapter: Adapter, function: str) -> Any:
+    """What a caller calls: a function, a class, or the member of an instance."""
+    owner, _, member = function.rpartition(".")
+    if not owner or adapter.bindings[function].state == "missing":
+        return adapter.bindings[function].function
+    cls: Any = adapter.bindings[owner].function
+    return getattr(object.__new__(cls), member)
+
+
 def examine(adapter: Adapter, data: dict[str, Any], recorder: Recorder, function: str, call: Any) -> None:
     """Make a call, and hold what happened against what may happen."""
     args, kwargs = call
@@ -111,7 +131,7 @@ def examine(adapter: Adapter, data: dict[str, Any], recorder: Recorder, function
     recorder.calls.clear()
     refused: AdapterError | None = None
     try:
-        binding.function(*args, **kwargs)
+        called_as(adapter, function)(*args, **kwargs)
     except AdapterError as error:
         refused = error
     if isinstance(refused, UnsupportedArgument):
@@ -122,6 +142,9 @@ def examine(adapter: Adapter, data: dict[str, Any], recorder: Recorder, function
         assert refused.parameter in str(refused)
         assert adapter.installed.described in str(refused)
         assert refused.first or refused.parameter not in reference.names
+        return
+    if isinstance(refused, MissingArgument) and function == "UlyssesCommunicator":
+        assert "max_elems" not in meant, "the newest takes it or max_bytes, those before it only this"
         return
     if refused is not None:
         assert isinstance(refused, UnavailableFunction), "a call that fits the newest signature misses nothing"
@@ -170,8 +193,9 @@ def exercise(adapter: Adapter, data: dict[str, Any], recorder: Recorder, functio
     for parameter in shape.parameters:
         for value in VALUES:
             examine(adapter, data, recorder, function, ([], {**needed, parameter.name: value}))
-    for count in range(len(shape.required), len(shape.positional) + 1):
-        examine(adapter, data, recorder, function, ([None] * count, {}))
+    for count in range(len(shape.positional) + 1):
+        named = dict.fromkeys(name for name in shape.required if name not in shape.positional[:count])
+        examine(adapter, data, recorder, function, ([None] * count, named))
 
     @SETTINGS
     @given(calls(data, function))
@@ -239,13 +263,13 @@ def test_available_answers_for_the_build(
             raise SystemExit(3)
         raise AttributeError(name)
 
-    sys.modules["flashinfer.comm"].MoeAlltoAll = object  # type: ignore[attr-defined]
+    sys.modules["flashinfer.comm"].Mapping = object  # type: ignore[attr-defined]
     sys.modules["flashinfer.comm"].__getattr__ = lazy  # type: ignore[method-assign]
-    assert adapter.available("MoeAlltoAll")
+    assert adapter.available("Mapping")
     assert adapter.available("allreduce_fusion")
     assert not any(adapter.available(name) for name in ("no_such", "exits", "__path__"))
     recorder.install(monkeypatch, broken=ImportError("not here"))
-    assert not Adapter(data, CONDITIONS).available("MoeAlltoAll")
+    assert not Adapter(data, CONDITIONS).available("Mapping")
 
 
 TURNS = ("0.2.8", "0.6.0", "0.6.8", "0.6.12", "0.6.14", "0.6.16", "0.7.0", "0.7.1", "0.7.2.post1", "0.7.4")
@@ -258,6 +282,7 @@ def test_all_others_that_drifted(
     turn: str, hide: type[Exception] | None, data: dict[str, Any], history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     others = [name for name in data["functions"] if name not in FUNCTIONS]
+    assert any("." in name for name in others)
     recorder = Recorder(history, turn, hide=hide, functions=others)
     recorder.install(monkeypatch)
     adapter = Adapter(data, CONDITIONS)
@@ -279,3 +304,78 @@ def test_every_function_whose_signature_drifted_is_bound(data: dict[str, Any], h
                 drifted.add(ref.qualname)
     assert len(drifted) >= 20
     assert drifted <= set(data["functions"])
+
+
+MADE_BY_THE_LIBRARY = {"UlyssesBackendDecision", "UlyssesRankTopology"}
+"""Records that its functions hand out: engines read them, and make none."""
+
+
+def test_every_class_whose_signatures_drifted_is_bound(data: dict[str, Any], history: History) -> None:
+    def drifts(ref: Ref) -> bool:
+        rows = {
+            tuple((p.name, p.kind, p.required) for p in e.symbol.signature.parameters)
+            for e in history.of(ref)
+            if e.symbol.signature is not None
+        }
+        return len(rows) > 1
+
+    classes = {
+        ref.qualname
+        for ref, epochs in history.epochs.items()
+        if ref.module == history.module and epochs[-1].symbol.kind is SymbolKind.CLASS and "." not in ref.qualname
+    }
+    public = {name: [m for m in history.members(Ref(history.module, name)) if m[0] != "_"] for name in classes}
+    drifted = {
+        name
+        for name in classes
+        if any(drifts(Ref(history.module, each)) for each in (name, *(f"{name}.{member}" for member in public[name])))
+    }
+    assert len(drifted) >= 6
+    assert drifted - MADE_BY_THE_LIBRARY == {n for n, record in data["functions"].items() if record["is_class"]}
+
+
+def test_a_class_is_the_library_s_where_it_takes_everything(
+    data: dict[str, Any], history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Elsewhere what the library makes is an instance of the one like it, and of no class below that."""
+    names = [name for name in data["functions"] if name.startswith("MoeAlltoAll")]
+    for release, own in (("0.7.1", True), ("0.6.16", False), ("0.6.0", False)):
+        recorder = Recorder(history, release, functions=names)
+        recorder.install(monkeypatch)
+        adapter = Adapter(data, CONDITIONS)
+        theirs: Any = recorder.classes["MoeAlltoAll"]
+        ours: Any = adapter.function("MoeAlltoAll")
+        assert (ours is theirs) == own
+        made = theirs(1, 2, 3, 4)
+        assert isinstance(made, ours)
+        assert issubclass(theirs, ours)
+        assert isinstance(ours(1, 2, 3, 4, enable_rank_mask=False), theirs)
+        below = type("Below", (ours,), {})
+        assert not isinstance(made, below)
+        assert isinstance(below(1, 2, 3, 4), ours)
+        assert ours.get_workspace(1, 2, 3, 4, 5, eplb_stats_num_experts=0) == "MoeAlltoAll.get_workspace"
+
+
+def test_a_class_below_an_abstract_one() -> None:
+    """An abstract base asks every class below it, and so the one that is made here."""
+
+    class Base(ABC):
+        @abstractmethod
+        def destroy(self) -> None: ...
+
+    class Theirs(Base):
+        def __init__(self, a: int) -> None:
+            pass
+
+        def destroy(self) -> None: ...
+
+    record = Record("Theirs", ("1",), ((("1",), recorded(("a", "b="))),), ())
+    settler = Settler(record, "library 1", recorded(("a",)), (), {})
+    ours: Any = checked_class(Theirs, (record, preparing(record, recorded(("a",)), settler)), {})
+    assert isinstance(Theirs(1), ours)
+    assert isinstance(ours(1), Base)
+    assert not isinstance(3, ours)
+    assert not issubclass(int, ours)
+    assert issubclass(ours, Base)
+    with pytest.raises(UnsupportedArgument, match="Theirs: b=2"):
+        ours(1, b=2)

@@ -424,9 +424,10 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
         run.frame.function.calls_library = True
     # What the function by itself cannot tell of a call, each of its callers does.
     foreign |= run.frame.function is not None and node in run.frame.function.forwarding
+    lost: list[Alternative] = []
     for where, misfit in run.target.misfits(ref, reach):
         if misfit == UNAVAILABLE:
-            _use_unavailable(run, ref, where, node, also=foreign)
+            lost += _use_unavailable(run, ref, where, node, also=foreign)
         else:
             _bind(run, use if misfit is None and where == reach else used(where, misfit), also=foreign)
     for refused, where in refused_by(use, run.history):
@@ -435,7 +436,9 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
                 use.distribution, use.location, where, run.catch(refused.exception), use.trace, ref, refused.condition
             )
             missing(run, raised_of(refused.exception), where, record_use(run, told, where, also=foreign))
-    return _result(run, callee, ref, run.state.reach, use)
+    there = run.state.reach - union([EMPTY, *(where for where, _ in lost)])
+    result = _result(run, callee, ref, there, use)
+    return value_of([*result.alternatives, *lost]) if lost else result
 
 
 def _bind(run: Run, use: CallUse, *, also: bool) -> None:
@@ -456,14 +459,14 @@ def _bind(run: Run, use: CallUse, *, also: bool) -> None:
             run.fails_import(broken)
 
 
-def _use_unavailable(run: Run, ref: Ref, where: ReleaseSet, node: cst.CSTNode, *, also: bool) -> None:
+def _use_unavailable(run: Run, ref: Ref, where: ReleaseSet, node: cst.CSTNode, *, also: bool) -> list[Alternative]:
     """Call what an adapter has the name of, and the build not."""
     root = Ref(run.history.module, "")
     catch, trace = run.catch(UNAVAILABLE), run.frame.way_in()
     use = NameUse(
         run.history.distribution, run.location(node), where, catch, trace, root, ref.qualname, instead=UNAVAILABLE
     )
-    missing(run, raised_of(UNAVAILABLE), where, record_use(run, use, where, also=also))
+    return missing(run, raised_of(UNAVAILABLE), where, record_use(run, use, where, also=also))
 
 
 def passed_through(run: Run, node: cst.CSTNode, what: str) -> None:
