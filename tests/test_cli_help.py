@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -71,6 +72,9 @@ def test_every_command_has_a_help(path: tuple[str, ...]) -> None:
     assert command.help and command.help.strip().endswith(".")
     undocumented = [p.name for p in command.params if isinstance(p, click.Option) and not p.help]
     assert undocumented == []
+    # In a list of commands it is one line, whole.
+    (line,) = command.help.strip().partition("\n\n")[0].splitlines()
+    assert command.get_short_help_str(limit=64) in (line, line.removesuffix(".")), line
 
 
 @pytest.mark.parametrize(
@@ -111,6 +115,18 @@ def test_completion_is_a_script_of_the_shell(shell: str) -> None:
         ("driftwatch scan --di", {"--diff-base"}),
         ("driftwatch scan --format s", {"sarif"}),
         ("driftwatch baseline ", {"write"}),
+        ("driftwatch explain DW10", {"DW101", "DW102"}),
+        ("driftwatch explain missing-n", {"DW201"}),
+        ("driftwatch scan --select DW101,dw2", {"DW101,DW201", "DW101,DW202"}),
+        ("driftwatch scan --ignore ", {"DW101", "DW601"}),
+        ("driftwatch history allreduce_f", {"allreduce_fusion"}),
+        ("driftwatch history flashinfer.comm.Moe", {"flashinfer.comm.MoeAlltoAll"}),
+        ("driftwatch diff 0.6.1", {"0.6.1", "0.6.10"}),
+        ("driftwatch diff 0.6.1 0.7.", {"0.7.2.post1"}),
+        ("driftwatch scan --against ", {"all", "newest", "flashinfer-python>=", "0.6.0"}),
+        ("driftwatch scan --against '>=0.6.0,<0.7.", {">=0.6.0,<0.7.2.post1"}),
+        ("driftwatch matrix . --against flashinfer-python>=0.6.1", {"flashinfer-python>=0.6.10"}),
+        ("driftwatch snapshot verify 0.6.1", {"0.6.10"}),
     ],
 )
 def test_completion_completes(line: str, wanted: set[str]) -> None:
@@ -122,3 +138,10 @@ def test_completion_completes(line: str, wanted: set[str]) -> None:
     }
     done = run(environment=surroundings(own))
     assert wanted <= {row.partition(",")[2] for row in done.out.splitlines()}, done
+
+
+def test_completion_is_silent_about_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "driftwatch.toml").write_text("nonsense = [\n")
+    own = {"_DRIFTWATCH_COMPLETE": "bash_complete", "COMP_WORDS": "driftwatch history all", "COMP_CWORD": "2"}
+    done = run(cwd=tmp_path, environment=surroundings(own))
+    assert (done.status, done.out.strip(), done.err) == (0, "", "")

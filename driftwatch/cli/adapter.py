@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @click.group("adapter")
 def adapter_command() -> None:
-    """Write or check an adapter: one Python file that makes the library's calls right on any build."""
+    """Write or check a module that fits whatever is installed.
+
+    An adapter is one Python file. It calls the library's functions with what the installed build takes.
+    """
 
 
 @adapter_command.command(
@@ -38,7 +41,10 @@ def write_command(
     target_name: str | None,
     config_file: Path | None,
 ) -> None:
-    """Write the adapter. The same releases, policy and driftwatch give the same bytes."""
+    """Write an adapter.
+
+    The same releases, policy and driftwatch give the same bytes.
+    """
     from driftwatch.adapter.write import ALL, make_adapter
 
     target = one_target(configuration(config_file), target_name)
@@ -55,7 +61,10 @@ def write_command(
 @target_option
 @config_option
 def check_command(file: Path, target_name: str | None, config_file: Path | None) -> int:
-    """Say why an adapter FILE is not what would be written now; exit status 1 when it is not."""
+    """Say whether an adapter FILE is up to date, and why not.
+
+    The exit status is 1 when it is not.
+    """
     from driftwatch.adapter.write import check_adapter
 
     target = one_target(configuration(config_file), target_name)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from driftwatch.cli.completion import releases, symbols
 from driftwatch.cli.options import (
     config_option,
     configuration,
@@ -28,7 +29,7 @@ Examples:
   driftwatch history allreduce_fusion                    the same: short names do, where they are unique
   driftwatch history flashinfer.comm:MoeAlltoAll         a class with its members""",
 )
-@click.argument("symbol")
+@click.argument("symbol", shell_complete=symbols)
 @format_option("text", "json")
 @output_option
 @target_option
@@ -60,8 +61,8 @@ Examples:
   driftwatch diff 0.7.2.post1 0.7.4              what an upgrade brings
   driftwatch diff 0.7.2.post1 0.7.4 --all        every change, in submodules too""",
 )
-@click.argument("old")
-@click.argument("new")
+@click.argument("old", shell_complete=releases)
+@click.argument("new", shell_complete=releases)
 @click.option("--all", "everything", is_flag=True, help="List every change, also those that break nothing.")
 @format_option("text", "json")
 @output_option
@@ -76,7 +77,10 @@ def diff_command(
     target_name: str | None,
     config_file: Path | None,
 ) -> None:
-    """Show the API changes from release OLD to release NEW, what breaks first, and what no signature shows."""
+    """Show what changed in the API between two releases.
+
+    What breaks stands first. What no signature shows is told as well.
+    """
     from driftwatch.report.diff import Comparison, render, render_json
     from driftwatch.report.styled import Look, look
     from driftwatch.rules.advisories import load
@@ -87,11 +91,9 @@ def diff_command(
     target = one_target(configuration(config_file), target_name)
     history = history_of(target)
     before, after = snapshot_of(history, old), snapshot_of(history, new)
-    releases = (before.release, after.release)
-    behaviour = behaviour_changes(load(target.data, history.timeline), history.timeline, *releases)
-    comparison = Comparison(
-        history.distribution, history.module, releases, diff(before, after), after.symbols, behaviour
-    )
+    steps = (before.release, after.release)
+    behaviour = behaviour_changes(load(target.data, history.timeline), history.timeline, *steps)
+    comparison = Comparison(history.distribution, history.module, steps, diff(before, after), after.symbols, behaviour)
     if output_format == "json":
         emit(render_json(comparison), output, for_programs=True)
     else:

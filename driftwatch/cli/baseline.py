@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from driftwatch.cli.completion import specifiers
 from driftwatch.cli.options import FILE, config_option, own_place, watched
 from driftwatch.cli.output import emit, say
 from driftwatch.cli.progress import activity
@@ -17,7 +18,10 @@ DEFAULT = "driftwatch-baseline.json"
 
 @click.group("baseline")
 def baseline_command() -> None:
-    """Take today's findings as known; a known one comes back when it breaks in a release that is not in the file."""
+    """Accept today's findings, so that only new ones are told.
+
+    A known finding comes back when it breaks in a release that the file does not name.
+    """
 
 
 @baseline_command.command(
@@ -33,7 +37,13 @@ project, no line, and the releases it is known for.""",
 )
 @click.argument("inputs", nargs=-1, metavar="[PATH]...")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Where to write it; '-' prints it.")
-@click.option("--against", multiple=True, metavar="SPEC", help="The releases to check; may be given several times.")
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="SPEC",
+    shell_complete=specifiers,
+    help="The releases to check; may be given several times.",
+)
 @config_option
 def write_command(
     inputs: tuple[str, ...],
@@ -41,7 +51,7 @@ def write_command(
     against: tuple[str, ...],
     config_file: Path | None,
 ) -> None:
-    """Write a baseline of all errors and warnings that stand now.
+    """Write a baseline of today's errors and warnings.
 
     What a comment or a pattern of the configuration suppresses needs no entry, and gets none.
     """

@@ -41,7 +41,10 @@ that counts. Options of a command come before it.""",
 @output_option
 @config_option
 def config_command(path: Path, output_format: str, output: Path | None, config_file: Path | None) -> None:
-    """Show what applies to a scan of PATH, where each value comes from, and which releases are checked, and why."""
+    """Show the settings that apply, and where each comes from.
+
+    It also says which releases a scan of PATH would check, and why.
+    """
     from driftwatch.project.applied import applied
     from driftwatch.project.config import discover
     from driftwatch.report.applied import render, render_json

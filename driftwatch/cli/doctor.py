@@ -46,7 +46,7 @@ def doctor_command(
     timeout: float,
     output_format: Literal["text", "json"],
 ) -> int:
-    """Say whether the accelerated path can run in an environment, why not, and what mends it.
+    """Say whether the accelerated path can run, and why not.
 
     Nothing is imported in driftwatch's own process, and no process that it starts has more than its time.
     """

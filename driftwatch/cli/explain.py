@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from driftwatch.cli.completion import codes
 from driftwatch.cli.options import format_option
 from driftwatch.cli.output import emit
 from driftwatch.errors import UsageError
@@ -18,10 +19,13 @@ Examples:
   driftwatch explain            all rules, one line each
   driftwatch explain DW101      one rule, with examples""",
 )
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=codes)
 @format_option("text", "markdown")
 def explain_command(code: str | None, output_format: str) -> None:
-    """Explain a rule: why it is there, what it finds, what to do. CODE is a rule's code or name."""
+    """Explain a rule: why it is there, what it finds, what to do.
+
+    CODE is a rule's code or name. Without it, all rules are listed.
+    """
     from driftwatch.report import rule_markdown
     from driftwatch.report.rule_page import render, render_index
     from driftwatch.report.styled import look

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from driftwatch.cli.completion import specifiers
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
 from driftwatch.cli.options import config_option, output_option, watched
 from driftwatch.cli.output import say
@@ -35,7 +36,13 @@ Each code base is a row, each release of the library a column. It is no check: f
 the exit status, which is 0, or 2 for a usage, configuration or input error.""",
 )
 @click.argument("inputs", nargs=-1, required=True, metavar="(PATH | pypi:NAME==VERSION)...")
-@click.option("--against", multiple=True, metavar="SPEC", help="The releases to check; default: all known.")
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="SPEC",
+    shell_complete=specifiers,
+    help="The releases to check; default: all known.",
+)
 @formats_option(FORMATS)
 @output_option
 @config_option

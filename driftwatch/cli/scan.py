@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from driftwatch.cli.completion import codes, specifiers
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
 from driftwatch.cli.options import FILE, config_option, configuration, finder, output_option, watched
 from driftwatch.cli.output import say
@@ -46,20 +47,30 @@ libraries, 'NAME>=0.6.0'. What breaks outside of that range is told, and never f
 Exit status: 0 nothing to report, 1 findings, 2 usage, configuration or input error.""",
 )
 @click.argument("inputs", nargs=-1, metavar="[PATH | pypi:NAME==VERSION]...")
-@click.option("--against", multiple=True, metavar="SPEC", help="The releases to check; may be given several times.")
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="SPEC",
+    shell_complete=specifiers,
+    help="The releases to check; may be given several times.",
+)
 @formats_option(list(FORMATS))
 @output_option
 @click.option(
-    "--select", multiple=True, metavar="CODES", help="Only these rules: codes or their beginnings, with commas."
+    "--select",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=codes,
+    help="Only these rules: codes or their beginnings, with commas.",
 )
-@click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
-@click.option("--baseline", type=FILE, metavar="FILE", help="Findings that are known, and only told in new releases.")
+@click.option("--ignore", multiple=True, metavar="CODES", shell_complete=codes, help="Not these rules.")
+@click.option("--baseline", type=FILE, metavar="FILE", help="Known findings; they are told only in new releases.")
 @click.option("--diff-base", metavar="REV", help="Only what is new against this revision of the git repository.")
 @click.option(
     "--fail-on", type=click.Choice(["error", "warning", "never"]), help="What makes the exit status 1; default: error."
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of analysed files.")
-@click.option("--beyond", is_flag=True, help="List what a downgrade would cost, which is else only counted.")
+@click.option("--beyond", is_flag=True, help="List what a downgrade would break, release by release.")
 @click.option("--unresolved", is_flag=True, help="List the places whose meaning could not be followed.")
 @config_option
 def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how click works
@@ -77,9 +88,10 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     unresolved: bool,
     config_file: Path | None,
 ) -> int:
-    """Say in which releases of a library the calls of a code base break, where, why, and whether anybody would notice.
+    """Find what breaks in some release of a library: where and why.
 
-    PATH is a folder or a file, by default the current folder. Nothing that is scanned is ever run.
+    Each finding also says whether anybody would notice. PATH is a folder or a file, by default the current folder.
+    Nothing that is scanned is ever run.
     """
     from driftwatch.report import render
     from driftwatch.report.options import RenderOptions

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from driftwatch.cli.completion import releases as recorded
 from driftwatch.cli.options import (
     config_option,
     configuration,
@@ -38,7 +39,10 @@ Examples:
   driftwatch snapshot verify --sample 5      make some again, and compare byte for byte""",
 )
 def snapshot_command() -> None:
-    """Record what the API of each release is. No code of the library is ever run."""
+    """Record the API of each release of a library.
+
+    No code of the library is ever run.
+    """
 
 
 @snapshot_command.command("update")
@@ -46,7 +50,7 @@ def snapshot_command() -> None:
 @target_option
 @config_option
 def update_command(pre: bool, target_name: str | None, config_file: Path | None) -> int:
-    """Record the releases that the package index has and the snapshots do not."""
+    """Record the releases that the package index has added."""
     from driftwatch.report.snapshots import render_update
     from driftwatch.report.styled import look
     from driftwatch.snapshot.update import update
@@ -67,7 +71,10 @@ def update_command(pre: bool, target_name: str | None, config_file: Path | None)
 @target_option
 @config_option
 def add_command(releases: tuple[str, ...], target_name: str | None, config_file: Path | None) -> int:
-    """Record releases by hand: VERSION, NAME==VERSION, a folder, FOLDER@REF, git+file:///FOLDER@REF or 'installed'."""
+    """Record given releases.
+
+    RELEASE is VERSION, NAME==VERSION, a folder, FOLDER@REF, git+file:///FOLDER@REF or 'installed'.
+    """
     from driftwatch.report.snapshots import render_update
     from driftwatch.report.styled import look
     from driftwatch.snapshot.update import add
@@ -87,7 +94,7 @@ def add_command(releases: tuple[str, ...], target_name: str | None, config_file:
 @target_option
 @config_option
 def list_command(output_format: str, output: Path | None, target_name: str | None, config_file: Path | None) -> None:
-    """List the releases that are recorded, and what from."""
+    """List the recorded releases, and what each was made from."""
     from driftwatch.report.snapshots import render_records, render_records_json
     from driftwatch.report.styled import Look, look
     from driftwatch.snapshot.update import list_
@@ -101,14 +108,17 @@ def list_command(output_format: str, output: Path | None, target_name: str | Non
 
 
 @snapshot_command.command("verify")
-@click.argument("releases", nargs=-1, metavar="[RELEASE]...")
+@click.argument("releases", nargs=-1, metavar="[RELEASE]...", shell_complete=recorded)
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only so many, spread evenly over time.")
 @target_option
 @config_option
 def verify_command(
     releases: tuple[str, ...], sample: int | None, target_name: str | None, config_file: Path | None
 ) -> int:
-    """Make snapshots again from the artifacts they were made from, and compare them byte for byte."""
+    """Make snapshots again, and compare them byte for byte.
+
+    They are made from the artifacts that they were made from before.
+    """
     from driftwatch.report.snapshots import render_verify
     from driftwatch.report.styled import look
     from driftwatch.snapshot.verify import verify

@@ -70,8 +70,9 @@ def watch_command(
     target_name: str | None,
     config_file: Path | None,
 ) -> int:
-    """Find new upstream releases, record them, and say what they change and which call sites that breaks.
+    """Find new upstream releases, and the calls that they break.
 
+    New releases are recorded, and what they change in the API is told.
     What is printed is Markdown: the body of a pull request, or a text to read. No upstream code is ever run.
     """
     from driftwatch.report.watch import render, render_json

@@ -12,7 +12,7 @@ from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import apart, before, but_for_the_unread, count, newer, outcome, ranges, where
+from driftwatch.report.phrases import apart, before, but_for_the_unread, count, newer, outcome, ranges, silently, where
 from driftwatch.report.safe import safe, safe_character
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -41,12 +41,13 @@ def render(report: Report, options: RenderOptions) -> str:
         hopeless = apart(report, target)
         view = target.but_for_the_hopeless
         old = before(target)
-        works, breaks = view.compatible - view.degraded, view.broken
+        works, breaks, hidden = view.compatible - view.degraded, view.broken, silently(report, view)
         lines.append(
             f"driftwatch: {safe(target.distribution)}: {f'apart from {hopeless}, ' if hopeless else ''}"
             f"checked {ranges(target.timeline, target.checked)}; "
             f"works with {ranges(target.timeline, works)}; degraded with {ranges(target.timeline, view.degraded)}; "
-            f"breaks with {ranges(target.timeline, breaks)}{f'; before: {old}' if old else ''}"
+            f"breaks with {ranges(target.timeline, breaks)}{hidden}"
+            f"{f'; before: {old}' if old else ''}"
         )
     counts = report.counts
     said = [count(counts.errors, "error"), count(counts.warnings, "warning"), count(counts.notes, "note")]

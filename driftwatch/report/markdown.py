@@ -25,6 +25,7 @@ from driftwatch.report.phrases import (
     outcome,
     outlook,
     ranges,
+    silently,
     way_out,
     without,
 )
@@ -120,10 +121,10 @@ def _table(report: Report, target: TargetReport) -> Iterator[str]:
     rows = (
         ("✅ works with", view.compatible - view.degraded, ""),
         ("🔶 degraded with", view.degraded, without(report, view)),
-        ("❌ breaks with", view.broken, ""),
+        ("❌ breaks with", view.broken, silently(report, view)),
     )
     for label, releases, off in rows:
-        yield f"| {label} | {ranges(timeline, releases) if releases else 'none'}{f' ({text(off)})' if off else ''} |"
+        yield f"| {label} | {ranges(timeline, releases) if releases else 'none'}{text(off)} |"
     old = before(target)
     if old:
         yield f"| before | {old} |"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
-from driftwatch.releases import ReleaseSet, Timeline
+from driftwatch.releases import ReleaseSet, Timeline, union
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.safe import safe
 
@@ -96,6 +96,25 @@ def before(target: TargetReport) -> str:
     return f"breaks with {ranges(target.timeline, target.before.broken)} ({count(target.before.errors, 'old error')})"
 
 
+def silently(report: Report, target: TargetReport) -> str:
+    """In how many of the releases that break something breaks silently, to be put behind them; nothing for none."""
+    broken = target.broken
+    silent = broken & union(
+        [
+            finding.releases
+            for finding in report.findings
+            if finding.distribution == target.distribution
+            and finding.severity is Severity.ERROR
+            and finding.outcome is Outcome.SILENT
+        ]
+    )
+    if not silent:
+        return ""
+    if silent == broken:
+        return ", silent" if len(broken) == 1 else ", silent in all of them"
+    return f", silent in {len(silent)} of them"
+
+
 def outlook(report: Report, target: TargetReport) -> tuple[tuple[str, str], ...]:
     """What an upgrade and a downgrade would do, each as a sentence; what would change nothing is left out."""
     broken, degraded = report.beyond(target.distribution), report.degraded_beyond(target.distribution)
@@ -110,7 +129,7 @@ def outlook(report: Report, target: TargetReport) -> tuple[tuple[str, str], ...]
 
 
 def without(report: Report, target: TargetReport) -> str:
-    """What the code does without in the degraded releases: ``without `f`, `g` and 2 more``; nothing where none is."""
+    """What the code does without in the degraded releases, to be put behind them; nothing where it lacks none."""
     names = dict.fromkeys(
         finding.symbol.rpartition(".")[2]
         for finding in report.findings
@@ -121,7 +140,7 @@ def without(report: Report, target: TargetReport) -> str:
     if not names:
         return ""
     shown = ", ".join(f"`{safe(name)}`" for name in list(names)[:_MOST_NAMES])
-    return f"without {shown}{f' and {len(names) - _MOST_NAMES} more' if len(names) > _MOST_NAMES else ''}"
+    return f" (without {shown}{f' and {len(names) - _MOST_NAMES} more' if len(names) > _MOST_NAMES else ''})"
 
 
 def breaks_beyond(finding: Finding) -> bool:

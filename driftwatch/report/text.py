@@ -26,6 +26,7 @@ from driftwatch.report.phrases import (
     outlook,
     position,
     ranges,
+    silently,
     way_out,
     where,
     without,
@@ -218,12 +219,12 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Line | Hanging]:
     rows = (
         ("works with", "good", view.compatible - view.degraded, ""),
         ("degraded with", "warning", view.degraded, without(report, view)),
-        ("breaks with", "error", view.broken, ""),
+        ("breaks with", "error", view.broken, silently(report, view)),
     )
     for label, style, releases, off in rows:
         said: Line = (Span(ranges(timeline, releases)),) if releases else (Span("none", "dim"),)
         if off:
-            said = (*said, Span(f" ({off})", "dim"))
+            said = (*said, Span(off, "dim"))
         yield Hanging((Span(f"  {label:<14}", style if releases else "dim"),), said)
     old = before(target)
     if old:

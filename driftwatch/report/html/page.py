@@ -22,7 +22,7 @@ from driftwatch.report.html.symbols import symbols
 from driftwatch.report.html.tracks import CLASSES, rules, scale, track
 from driftwatch.report.matrix import BESIDE, distributions
 from driftwatch.report.model import Report, TargetReport
-from driftwatch.report.phrases import apart, before, but_for_the_unread, count, outlook, ranges, way_out
+from driftwatch.report.phrases import apart, before, but_for_the_unread, count, outlook, ranges, silently, way_out
 from driftwatch.report.states import (
     WORDS,
     Row,
@@ -152,7 +152,7 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Markup]:
     tiles = [
         _tile(State.WORKS, "works with", view.compatible - view.degraded, target),
         _tile(State.DEGRADED, "degraded with", view.degraded, target),
-        _tile(State.BREAKS, "breaks with", view.broken, target),
+        _tile(State.BREAKS, "breaks with", view.broken, target, silently(report, view)),
     ]
     yield tag("div", tiles, class_="tiles")
     old = before(target)
@@ -166,11 +166,16 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Markup]:
         yield tag("p", tag("b", f"{'An' if label == 'upgrade' else 'A'} {label} "), sentence, class_="way-out")
 
 
-def _tile(state: State, label: str, releases: ReleaseSet, target: TargetReport) -> Markup:
+def _tile(state: State, label: str, releases: ReleaseSet, target: TargetReport, aside: str = "") -> Markup:
     return tag(
         "div",
         tag("span", badge(state), label, class_="label"),
-        tag("span", tag("b", len(releases)), f" of {len(target.checked)}", class_="number"),
+        tag(
+            "span",
+            tag("b", len(releases)),
+            f" of {len(target.checked)}{aside}",
+            class_="number",
+        ),
         tag("span", target.timeline.describe(releases), class_="which"),
         class_=f"tile {CLASSES[state] if releases else 'none'}",
     )
