@@ -31,5 +31,9 @@ class SnapshotError(DriftwatchError):
     """A stored snapshot is missing or damaged, or a source tree could not be turned into one."""
 
 
+class NoModuleError(SnapshotError):
+    """A release does not have the module that is watched: there is nothing of it to be recorded."""
+
+
 class IndexUnavailableError(DriftwatchError):
     """The package index cannot be reached, or does not have what was asked of it."""

@@ -29,7 +29,7 @@ from driftwatch.project.discovery import Found, Root, find_roots
 from driftwatch.project.pins import installations
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.rules import RULES, apply, apply_to_installations, suggestion, told_once
-from driftwatch.rules.advisories import load
+from driftwatch.rules.advisories import load, within
 from driftwatch.rules.rule import Context, Rule
 from driftwatch.sites import Site, site_order, sites_of
 from driftwatch.snapshot.history import History
@@ -41,13 +41,15 @@ from driftwatch.targets.companions import load_companions
 class Watched:
     """A library to hold the code against. `data` is the folder of what no signature shows, where there is one.
 
-    `companions` are distributions that must be of the library's own version. `unavailable` are releases that the code
-    base asks for and that could not be had, each with the reason.
+    `companions` are distributions that must be of the library's own version. `without_module` are
+    releases that are known not to have the module; `unavailable` those that the code base asks for and that could not
+    be had, each with the reason.
     """
 
     history: History
     data: Path | None = None
     companions: tuple[str, ...] = ()
+    without_module: tuple[str, ...] = ()
     unavailable: tuple[tuple[str, str], ...] = ()
 
 
@@ -198,7 +200,7 @@ def scan(request: ScanRequest) -> ScanResult:
         target.history.distribution: Context(
             target.history,
             checked[target.history.distribution].releases,
-            load(target.data, target.history.timeline),
+            within(load(target.data, target.history.timeline), target.history.has_module(target.history.module)),
             target.companions,
             load_companions(target.data),
             tuple(python for python in (each.python for each in requirements.values()) if python is not None),
@@ -333,14 +335,18 @@ def _requirements(request: ScanRequest, found: Found) -> dict[Path, Requirements
 
 
 def _with_pinned(request: ScanRequest, declared: Iterable[Requirements]) -> tuple[Watched, ...]:
-    """The targets with the releases that the code base pins, where it is its pins that count."""
+    """The targets with the releases that the code base asks for, where it is what it declares that counts."""
     if request.find is None or request.against or request.config.against:
         return request.targets
     found: list[Watched] = []
     for target in request.targets:
         history = target.history
         own = (requirements.own(history.distribution) for requirements in declared)
-        versions = dict.fromkeys(version for each in own for version in ranges.pins_not_known(history.timeline, each))
+        versions = dict.fromkeys(
+            version
+            for each in own
+            for version in ranges.releases_not_known(history.timeline, each, target.without_module)
+        )
         found.append(request.find(target, tuple(versions)) if versions else target)
     return tuple(found)
 

@@ -40,6 +40,7 @@ snapshots = "snapshots/kiln"
 @pytest.fixture
 def index() -> Iterator[FakeIndex]:
     with serving(FakeIndex()) as served:
+        served.add("kiln", "kiln-0.9-py3-none-any.whl", make_wheel({"oven.py": "def heat(): ...\n"}, "kiln", "0.9"))
         for version, source in SOURCES.items():
             served.add("kiln", f"kiln-{version}-py3-none-any.whl", make_wheel({"kiln.py": source}, "kiln", version))
         yield served
@@ -127,3 +128,30 @@ def test_a_commit_is_no_release(engine: Path, index: FakeIndex) -> None:
         "`kiln @ git+https://host.org/kiln@abc` is no release of an index, so nothing is known of it; the newest "
         "release, 2.0, is checked in its place"
     )
+
+
+@pytest.mark.parametrize("requirement", ["kiln==0.9", "kiln<1"])
+def test_a_release_without_the_module_has_nothing_of_it(engine: Path, index: FakeIndex, requirement: str) -> None:
+    for url in (index.url, "http://127.0.0.1:9/simple/"):
+        result = look(engine, url, requirement)
+        assert target(result)["releases"] == {"known": ["0.9", "1.0", "2.0"], "checked": ["0.9"]}
+        assert target(result)["notices"] == []
+        assert told(result) == [("DW202", ["0.9"], []), ("DW101", [], ["1.0"])]
+        assert result.status == 1
+
+
+def test_a_release_that_turns_out_to_be_without_it(engine: Path, index: FakeIndex) -> None:
+    index.add("kiln", "kiln-0.8-py3-none-any.whl", make_wheel({"oven.py": "def heat(): ...\n"}, "kiln", "0.8"))
+    assert told(look(engine, index.url, "kiln==0.8")) == [("DW202", ["0.8"], []), ("DW101", [], ["1.0"])]
+
+
+def test_who_expects_no_module_is_right_without_it(engine: Path, index: FakeIndex) -> None:
+    guarded = "try:\n    import kiln\nexcept ImportError:\n    kiln = None\n\nif kiln:\n    kiln.fire(1)\n"
+    (engine / "engine.py").write_text(guarded)
+    result = look(engine, index.url, "kiln==0.9")
+    assert target(result)["degraded"] == ["0.9"]
+    assert result.status == 0
+
+
+def test_a_range_that_selects_a_recorded_release_is_checked_in_those(engine: Path, index: FakeIndex) -> None:
+    assert target(look(engine, index.url, "kiln>=0.5"))["releases"]["known"] == ["1.0", "2.0"]

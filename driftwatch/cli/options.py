@@ -147,8 +147,9 @@ def finder(config: Config, shown: Activity) -> Callable[[Watched, tuple[str, ...
 def watched(config: Config) -> tuple[Watched, ...]:
     """All targets as a scan takes them."""
     from driftwatch.scan import Watched
+    from driftwatch.snapshot.update import without_module
 
     return tuple(
-        Watched(target.with_adapter(history_of(target)), target.data, target.companions)
+        Watched(target.with_adapter(history_of(target)), target.data, target.companions, without_module(target))
         for target in targets_of(config)
     )

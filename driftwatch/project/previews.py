@@ -1,8 +1,9 @@
 """Releases that a code base pins and that are not recorded: a history with them, for one scan.
 
-Enters: a target, and versions. Leaves: its history with those that the index has, and for each other one the reason.
-They are fetched as every snapshot is, into a copy of the target's snapshots in the user's cache: neither the snapshots
-themselves nor the timeline of any other scan gets a release by this.
+Enters: a target, and versions. Leaves: its history with those that the index has, and for each other one the reason. A
+release that does not have the module is one in which nothing of it is there. They are fetched as every snapshot is,
+into a copy of the target's snapshots in the user's cache: neither the snapshots themselves nor the timeline of any
+other scan gets a release by this.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from driftwatch.errors import DriftwatchError
+from driftwatch.errors import DriftwatchError, NoModuleError
 from driftwatch.snapshot import store
 from driftwatch.snapshot.cache import cache_root
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.update import add
+from driftwatch.snapshot.update import add, add_empty, without_module
 from driftwatch.targets.target import Target
 
 FOLDER = "previews-1"  # another number for another form
@@ -58,9 +59,15 @@ def with_releases(
 def _added(target: Target, versions: Sequence[str], index: PackageIndex | None) -> list[tuple[str, str]]:
     """Add what can be had; the versions that cannot, with the reason."""
     unavailable: list[tuple[str, str]] = []
+    absent = without_module(target)
     for version in versions:
         try:
-            add(target, [f"{target.distribution}=={version}"], index=index)
+            if version in absent:
+                add_empty(target, version)
+            else:
+                add(target, [f"{target.distribution}=={version}"], index=index)
+        except NoModuleError:
+            add_empty(target, version)
         except DriftwatchError as error:
             unavailable.append((version, error.message))
     return unavailable

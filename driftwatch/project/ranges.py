@@ -126,10 +126,22 @@ def _specifier(requirement: str) -> str:
     return str(parsed.specifier)
 
 
-def pins_not_known(timeline: Timeline, found: Sequence[Declaration]) -> tuple[str, ...]:
-    """The releases that a project pins and that are not known, as far as they count for its range."""
+def releases_not_known(
+    timeline: Timeline, found: Sequence[Declaration], without_module: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The releases that a project asks for and that are not known, as far as they count for its range.
+
+    Those are the ones that it pins, and where it leaves a choice among releases `without_module` alone, all of these.
+    """
     counting = [declared for declared in found if declared.always and declared.version] or found
-    return tuple(dict.fromkeys(str(declared.version) for declared in counting if _is_unknown(timeline, declared)))
+    versions: dict[str, None] = {}
+    for declared in counting:
+        if _is_unknown(timeline, declared):
+            versions[str(declared.version)] = None
+        elif declared.version is None and (specifier := _specifier(declared.requirement)):
+            if not timeline.matching(specifier):
+                versions |= dict.fromkeys(SpecifierSet(specifier).filter(without_module, prereleases=True))
+    return tuple(versions)
 
 
 def _is_unknown(timeline: Timeline, declared: Declaration) -> bool:

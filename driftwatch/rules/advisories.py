@@ -21,7 +21,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +146,15 @@ def load(folder: Path | None, timeline: Timeline) -> Knowledge:
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None
     return knowledge(data, timeline, str(path))
+
+
+def within(known: Knowledge, releases: ReleaseSet) -> Knowledge:
+    """What is known of these releases alone."""
+    return replace(
+        known,
+        advisories=tuple(replace(each, releases=each.releases & releases) for each in known.advisories),
+        import_failures=tuple(replace(each, releases=each.releases & releases) for each in known.import_failures),
+    )
 
 
 def knowledge(data: Mapping[str, Any], timeline: Timeline, where: str) -> Knowledge:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from driftwatch.errors import SnapshotError
+from driftwatch.errors import NoModuleError
 from driftwatch.snapshot.codec import alias_of
 from driftwatch.snapshot.describe import Descriptions, is_dunder
 from driftwatch.snapshot.library import Definition, Foreign, Found, Library, ModuleFound
@@ -23,7 +23,7 @@ def collect(tree: SourceTree, module: str, release: str, reader: Reader | None =
     """The API of `module` in one release. A `reader` shared between releases reads equal files once."""
     library = Library(tree, module, release, reader or Reader())
     if library.module(module) is None:
-        raise SnapshotError(f"release {release} has no module {module}")
+        raise NoModuleError(f"release {release} has no module {module}")
     return Snapshot(release, _Collecting(library, module).symbols())
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from packaging.version import Version
 
 from driftwatch.errors import DriftwatchError, IndexUnavailableError, SnapshotError, UsageError
+from driftwatch.releases import Timeline
 from driftwatch.snapshot import store
 from driftwatch.snapshot.collect import collect
 from driftwatch.snapshot.index import Artifact, PackageIndex, Project, the_index
@@ -123,6 +124,16 @@ def add(target: Target, specs: Sequence[str], *, index: PackageIndex | None = No
                 )
             made[version] = making.snapshot(opened), _record(opened)
         return _saved(target, known, list(made.values()))
+
+
+def add_empty(target: Target, version: str) -> None:
+    """Adds a release that does not have the module: nothing of it is there."""
+    _save(target, [(Snapshot(version, {}), ReleaseRecord(version))])
+
+
+def without_module(target: Target) -> tuple[str, ...]:
+    """The releases that are known not to have the module, oldest first."""
+    return Timeline.of({row["version"] for row in _absent(target).values()}).versions
 
 
 def list_(target: Target) -> tuple[ReleaseRecord, ...]:
