@@ -41,14 +41,15 @@ from driftwatch.targets.companions import load_companions
 class Watched:
     """A library to hold the code against. `data` is the folder of what no signature shows, where there is one.
 
-    `companions` are distributions that must be of the library's own version. `without_module` are
-    releases that are known not to have the module; `unavailable` those that the code base asks for and that could not
-    be had, each with the reason.
+    `companions` are distributions that must be of the library's own version, `aliases` others that bring the same
+    module. `without_module` are releases that are known not to have it; `unavailable` those that the code base asks for
+    and that could not be had, each with the reason.
     """
 
     history: History
     data: Path | None = None
     companions: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     without_module: tuple[str, ...] = ()
     unavailable: tuple[tuple[str, str], ...] = ()
 
@@ -327,9 +328,17 @@ def _requirements(request: ScanRequest, found: Found) -> dict[Path, Requirements
     """What is declared round each folder that is scanned, and round each file that is named."""
     names = [name for target in request.targets for name in (target.history.distribution, *target.companions)]
     places = [path for root in found.roots for path in ([file.parent for file in root.named] or [root.folder])]
+    aliases = {alias: target.history.distribution for target in request.targets for alias in target.aliases}
     config = request.config
     return {
-        place: Requirements(place, names, project=found.project, exclude=config.exclude, exclude_from=config.folder)
+        place: Requirements(
+            place,
+            names,
+            project=found.project,
+            exclude=config.exclude,
+            exclude_from=config.folder,
+            aliases=aliases,
+        )
         for place in dict.fromkeys(places)
     }
 

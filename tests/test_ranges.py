@@ -363,3 +363,38 @@ def test_what_is_pinned_anywhere_in_the_project_is_found(tmp_path: Path) -> None
     (tmp_path / "ci").mkdir()
     (tmp_path / "ci/constraints.txt").write_text("flash-kiln==0.7.2\n")
     assert versions(chosen(folder=tmp_path)) == "0.6.0, 0.7.2"
+
+
+ALIASES = {"Flash_Kiln_Paddle": LIB}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected", "source"),
+    [
+        (
+            {"pyproject.toml": '[project]\nname = "engine"\ndependencies = ["flash-kiln-paddle==0.6.10"]\n'},
+            "0.6.10",
+            "engine's own requirement flash-kiln-paddle==0.6.10 (pyproject.toml)",
+        ),
+        ({"requirements.txt": "flash_kiln.paddle<0.6\n"}, "0.5.3", None),
+        ({"Dockerfile": "FROM a\nRUN pip install flash-kiln-paddle==0.7.2\n"}, "0.7.2", None),
+        # A longer name is another distribution, and so is a shorter one.
+        ({"requirements.txt": "flash-kiln-paddle-tools==0.5.3\nflash==0.5.3\n"}, "0.7.4", None),
+    ],
+)
+def test_a_fork_is_declared_by_its_own_name(
+    tmp_path: Path, files: dict[str, str], expected: str, source: str | None
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    found = choose(LIB, TIMELINE, requirements=Requirements(tmp_path, [LIB], aliases=ALIASES))
+    assert versions(found) == expected
+    assert source is None or found.source == source
+
+
+def test_a_release_that_only_the_fork_has_is_said(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("flash-kiln-paddle==0.6.0.1\n")
+    found = choose(LIB, TIMELINE, requirements=Requirements(tmp_path, [LIB], aliases=ALIASES))
+    assert versions(found) == "0.6.0"
+    said = "`flash-kiln-paddle==0.6.0.1` pins a release that is not recorded; 0.6.0, the nearest one, is checked"
+    assert [notice.message for notice in found.notices] == [f"{said} in its place"]

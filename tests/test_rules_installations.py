@@ -272,3 +272,12 @@ def test_what_a_release_does_beside_another_companion_is_told(tmp_path: Path, pi
         assert found == []
     else:
         assert len(found) == 1 and f": {said}" in found[0]
+
+
+def test_a_pin_of_a_fork_is_a_pin_of_the_library(tmp_path: Path) -> None:
+    (target,) = (t for t in shipped_targets() if t.module == "flashinfer.comm")
+    write(tmp_path, {"requirements.txt": "flashinfer-python-paddle==0.4.1\nflashinfer-cubin==0.5.0\n"})
+    watched = Watched(store.load(target.snapshots), target.data, target.companions, target.aliases)
+    result = scan(ScanRequest((tmp_path,), (watched,), base=tmp_path))
+    assert [f.code for f in result.findings] == ["DW601"]
+    assert result.targets[0].timeline.describe(result.targets[0].checked) == "0.4.1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,10 +70,12 @@ def matrix_command(
         for text in inputs:
             paths, config = resolve((text,), config_file, shown)
             shown.title(f"analysing {title((text,))}")
+            targets = watched(config)
+            aliases = {alias: target.history.distribution for target in targets for alias in target.aliases}
             result = scan(
                 ScanRequest(
                     paths=paths,
-                    targets=watched(config),
+                    targets=targets,
                     config=config,
                     against=against or ("all",),
                     cache=cache_root(),
@@ -81,7 +84,7 @@ def matrix_command(
             )
             if not result.files:
                 raise InputError(f"there is no Python file in {text!r}")
-            reports.append(_with_declared(report_of(result, title((text,))), paths[0]))
+            reports.append(_with_declared(report_of(result, title((text,))), paths[0], aliases))
     rendered = []
     for each in settled:
         if each.name == "html":
@@ -97,13 +100,13 @@ def matrix_command(
     return 0
 
 
-def _with_declared(report: Report, path: Path) -> Report:
+def _with_declared(report: Report, path: Path, aliases: Mapping[str, str]) -> Report:
     """The report with the releases that the code base itself asks for."""
     from driftwatch.project.declared import Requirements
     from driftwatch.project.ranges import choose
     from driftwatch.releases import EMPTY
 
-    requirements = Requirements(path, [target.distribution for target in report.targets])
+    requirements = Requirements(path, [target.distribution for target in report.targets], aliases=aliases)
     targets = []
     for target in report.targets:
         own = choose(target.distribution, target.timeline, requirements=requirements)

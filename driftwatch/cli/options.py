@@ -150,6 +150,12 @@ def watched(config: Config) -> tuple[Watched, ...]:
     from driftwatch.snapshot.update import without_module
 
     return tuple(
-        Watched(target.with_adapter(history_of(target)), target.data, target.companions, without_module(target))
+        Watched(
+            target.with_adapter(history_of(target)),
+            target.data,
+            target.companions,
+            target.aliases,
+            without_module(target),
+        )
         for target in targets_of(config)
     )

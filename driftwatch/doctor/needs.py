@@ -104,6 +104,7 @@ def _needs(target: Target, data: Mapping[str, Any]) -> Needs:
         module=target.module,
         feature=data.get("feature", target.module),
         since=target.since,
+        aliases=target.aliases,
         companions=load_companions(target.data),
         shown=tuple(data.get("shown", ())),
         framework=data.get("framework"),

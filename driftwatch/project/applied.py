@@ -94,7 +94,11 @@ def _target(config: Config, target: Target, history: History | DriftwatchError, 
             configured=config.against,
             configured_in=config.path.name if config.path is not None else "the configuration",
             requirements=Requirements(
-                scanned, [target.distribution], exclude=config.exclude, exclude_from=config.folder
+                scanned,
+                [target.distribution],
+                exclude=config.exclude,
+                exclude_from=config.folder,
+                aliases=target.other_names,
             ),
         )
     except DriftwatchError as error:

@@ -13,7 +13,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -110,7 +110,8 @@ class Requirements:
     """What the project round a folder declares of some distributions. Each file is read once, whoever asks.
 
     Paths are relative to `project`, by default the one that a scan of the folder has. `exclude` are patterns of
-    folders that are not looked into, relative to `exclude_from` where they are below it.
+    folders that are not looked into, relative to `exclude_from` where they are below it. `aliases` are other names of
+    distributions: what is declared of such a one is declared of the one that it stands for.
     """
 
     def __init__(
@@ -121,6 +122,7 @@ class Requirements:
         project: Path | None = None,
         exclude: Sequence[str] = (),
         exclude_from: Path | None = None,
+        aliases: Mapping[str, str] | None = None,
     ) -> None:
         start = folder.resolve()
         self.start = start.parent if start.is_file() else start
@@ -128,7 +130,9 @@ class Requirements:
         self.names = tuple(dict.fromkeys(canonicalize_name(name) for name in names))
         self._exclude = tuple(exclude)
         self._exclude_from = exclude_from.resolve() if exclude_from else None
-        self._spelt = _beginning(frozenset(self.names))
+        self._meant = {name: name for name in self.names}
+        self._meant |= {canonicalize_name(a): canonicalize_name(n) for a, n in (aliases or {}).items()}
+        self._spelt = _beginning(frozenset(self._meant))
         self._read: dict[object, tuple[Declaration, ...]] = {}
         self._notices: dict[Notice, None] = {}
         self._missing: dict[Notice, None] = {}
@@ -333,7 +337,7 @@ class Requirements:
         text = self._text(path)
         if text is None or not self._spelt.search(text):
             return
-        for stage in installed(text, {name: _spelt(name) for name in self.names}):
+        for stage in installed(text, {name: _spelt(name) for name in self._meant}):
             pins = (self._of_stage(path, found) for found in stage)
             yield tuple(pin for pin in pins if pin is not None)
 
@@ -343,7 +347,7 @@ class Requirements:
             return None
         text = f"{found.name}=={found.version}"
         place = (self._shown(path), found.line, found.column, found.end_column)
-        return Declaration(found.name, text, version, *place, path.parent.name)
+        return Declaration(self._meant[canonicalize_name(found.name)], text, version, *place, path.parent.name)
 
     # -- single requirements -------------------------------------------------------------------------------------------
 
@@ -361,7 +365,7 @@ class Requirements:
         except ValueError:  # InvalidRequirement, and a number of more digits than Python reads
             return
         name = canonicalize_name(parsed.name)
-        if name not in self.names:
+        if name not in self._meant:
             return
         exact = [s.version for s in parsed.specifier if s.operator in ("==", "===") and not s.version.endswith(".*")]
         marker = str(parsed.marker) if parsed.marker else ""
@@ -375,7 +379,7 @@ class Requirements:
             column, end = (found.start() if found else 0), len(place.source.rstrip())
         comes_from = _SECRET.sub("", parsed.url or "")
         yield Declaration(
-            name,
+            self._meant[name],
             f"{parsed.name} @ {comes_from}" if comes_from else f"{parsed.name}{parsed.specifier}",
             _public(exact[0]) if exact else None,
             self._shown(place.path),
@@ -420,7 +424,8 @@ class Requirements:
     def _unread(self, path: Path, line: int, reason: str) -> None:
         """A file is broken. Where it does not even mention a distribution, it declares none whatever it means."""
         text = self._text(path) or ""
-        for name in sorted({canonicalize_name(found[0]) for found in self._spelt.finditer(text)}):
+        named = {canonicalize_name(found[0]) for found in self._spelt.finditer(text)}
+        for name in sorted({self._meant.get(name, name) for name in named}):
             said = f"{reason[:1].lower()}{reason[1:]}; what it requires of {name} is not known"
             self._notices[Notice(self._shown(path), line, said, name)] = None
 

@@ -27,7 +27,7 @@ else:
 
 INDEX = "index"
 DEFAULT_SNAPSHOTS = "snapshots"
-_KEYS = ("distribution", "module", "since", "snapshots", "origin", "companions")
+_KEYS = ("distribution", "module", "since", "snapshots", "origin", "companions", "aliases")
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _PACKAGE = Path(__file__).resolve().parent.parent
 _HERE = Path(__file__).resolve().parent
@@ -39,8 +39,9 @@ class Target:
 
     `module` is the import path of its public root. `snapshots` is the folder with its history. `origin` is the folder
     its releases are read from, None for the package index. `companions` are distributions that must be of the same
-    version. `data` is the folder of what else is known about it (advisories, policy), None where there is none.
-    `since` is the oldest release that is watched, None for all.
+    version, `aliases` others that bring the same module, such as forks. `data` is the folder of what else is known
+    about it (advisories, policy), None where there is none. `since` is the oldest release that is watched, None for
+    all.
     """
 
     distribution: str
@@ -50,6 +51,12 @@ class Target:
     companions: tuple[str, ...] = ()
     data: Path | None = None
     since: str | None = None
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def other_names(self) -> dict[str, str]:
+        """The distribution that each alias stands for."""
+        return dict.fromkeys(self.aliases, self.distribution)
 
     @property
     def top(self) -> str:
@@ -125,6 +132,7 @@ def _target(mapping: Mapping[str, object], where: str, base: Path, snapshots: Pa
         companions=_names(mapping, "companions", where),
         data=data,
         since=_release(mapping, "since", where),
+        aliases=_names(mapping, "aliases", where),
     )
 
 

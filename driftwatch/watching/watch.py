@@ -184,7 +184,7 @@ def _held_against(
         result = scan(
             ScanRequest(
                 paths=code.paths,
-                targets=(Watched(history, target.data, target.companions),),
+                targets=(Watched(history, target.data, target.companions, target.aliases),),
                 config=code.config,
                 against=tuple(f"{target.distribution}=={version}" for version in versions),
                 cache=request.cache,
@@ -192,16 +192,16 @@ def _held_against(
         )
         found.append((code, result))
     return tuple(
-        replace(release, code=tuple(_hits(history, release, code, result) for code, result in found))
+        replace(release, code=tuple(_hits(target, history, release, code, result) for code, result in found))
         for release in releases
     )
 
 
-def _hits(history: History, release: NewRelease, code: CodeBase, result: ScanResult) -> Hits:
+def _hits(target: Target, history: History, release: NewRelease, code: CodeBase, result: ScanResult) -> Hits:
     timeline = history.timeline
     now, before = timeline.set_of([release.version]), timeline.set_of([release.previous])
     findings = [f for f in result.findings if f.releases & now]
-    requirement, allowed = _requirement(history, code, now)
+    requirement, allowed = _requirement(target, history, code, now)
     return Hits(
         name=code.name,
         findings=tuple(sorted((_only(f, now) for f in findings if not f.releases & before), key=_worst_first)),
@@ -213,7 +213,7 @@ def _hits(history: History, release: NewRelease, code: CodeBase, result: ScanRes
     )
 
 
-def _requirement(history: History, code: CodeBase, now: ReleaseSet) -> tuple[str | None, bool]:
+def _requirement(target: Target, history: History, code: CodeBase, now: ReleaseSet) -> tuple[str | None, bool]:
     """What the code base asks for, for a person, and whether that lets the new release in."""
     try:
         found = ranges.choose(
@@ -222,7 +222,11 @@ def _requirement(history: History, code: CodeBase, now: ReleaseSet) -> tuple[str
             configured=code.config.against,
             configured_in=code.config.path.name if code.config.path is not None else "the configuration",
             requirements=Requirements(
-                code.paths[0], [history.distribution], exclude=code.config.exclude, exclude_from=code.config.folder
+                code.paths[0],
+                [history.distribution],
+                exclude=code.config.exclude,
+                exclude_from=code.config.folder,
+                aliases=target.other_names,
             ),
         )
     except UsageError as error:
