@@ -199,6 +199,8 @@ class Summary:
     `forwards`: it passes that on to the library.
     `uses_library`: it reaches the library. `reads`: what it went by that others may change. `conditional`: whether it
     completes a test decides that depends on the release and could not be followed.
+    `chooses`: a test of a parameter decides whether something is in what it makes.
+    `leaves_open`: it calls the library with what is not known, and may be to a caller.
     `fills`: it may change a container that it is given, `hands_over`: it passes it on to somebody who may.
     `changes`: the containers that were there before and whose content it changes. `made`: those that it has made
     itself, and gives back or leaves in what it was called of. `sets`: it sets attributes of instances, `looks_at` are
@@ -210,6 +212,8 @@ class Summary:
     completes: ReleaseSet
     asks_parameters: bool
     asks_constants: bool
+    chooses: bool
+    leaves_open: bool
     forwards: bool
     uses_library: bool
     heap: dict[int, Content]

@@ -76,6 +76,10 @@ class Frame:
     asks_parameters: bool = False
     asks_constants: bool = False
     """What happens depends on the text or number that a parameter is."""
+    chooses: bool = False
+    """A test of what a parameter is decides what is done."""
+    leaves_open: bool = False
+    """A call of the library passes what is not known here, and may be to somebody who calls this."""
     forwards: bool = False
     """A call of the library passes on what the function's own caller gives."""
     uses_library: bool = False

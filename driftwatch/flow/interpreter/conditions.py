@@ -14,7 +14,7 @@ import libcst as cst
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.state import NO_ARGUMENTS, DictContent, Entry, State, join_states
-from driftwatch.flow.domain.taint import depends_on_release, is_tainted
+from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter
 from driftwatch.flow.domain.values import (
     Alternative,
     Atom,
@@ -124,6 +124,8 @@ def _split(
         if is_true is not True:
             fails |= where
             really_fails |= where if there else EMPTY
+        if is_true is None and of_parameter(atom):
+            run.frame.chooses = True
         if is_true is None and (guards or is_tainted(atom)):
             undecided |= where if is_tainted(atom) else where & guards
     yes, no = state.fork(holds), state.fork(fails)

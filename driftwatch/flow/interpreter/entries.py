@@ -17,7 +17,7 @@ from driftwatch.flow.domain.dependencies import COMPLETES, Reads
 from driftwatch.flow.domain.frames import Frame
 from driftwatch.flow.domain.recorder import merged_constructions
 from driftwatch.flow.domain.renaming import reachable
-from driftwatch.flow.domain.state import Content, State
+from driftwatch.flow.domain.state import Content, DictContent, PartialContent, State
 from driftwatch.flow.domain.taint import anonymous
 from driftwatch.flow.domain.values import Instance, Value, value_of
 from driftwatch.flow.interpreter.deferred import finish
@@ -174,6 +174,8 @@ class Entries:
             completes | lost,
             frame.asks_parameters,
             frame.asks_constants,
+            frame.chooses and any(map(_is_undecided, made.values())),
+            frame.leaves_open,
             frame.forwards,
             frame.uses_library,
             {k: c for k, c in end.heap.items() if k not in self._world.shared} if end is not None else {},
@@ -428,6 +430,14 @@ class Entries:
         for coverages in by_file.values():
             for use in switched_off(self._world.history.distribution, self._all, coverages):
                 self._world.recorder.add(use)
+
+
+def _is_undecided(content: Content) -> bool:
+    """Whether there is something in a container that may be there, or may not."""
+    if isinstance(content, PartialContent):
+        return False
+    entries = content.entries.values() if isinstance(content, DictContent) else content.elements
+    return any(entry.certain != entry.releases for entry in entries)
 
 
 def _writers_first(module: ModuleCode) -> list[FunctionCode]:

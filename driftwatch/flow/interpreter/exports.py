@@ -86,7 +86,7 @@ def _matters(entries: Entries, atom: Atom) -> bool:
 
 
 def _summary_matters(entries: Entries, function: FunctionCode, summary: Summary) -> bool:
-    if summary.forwards:
+    if summary.forwards or (summary.leaves_open and summary.asks_parameters):
         return True
     if summary.uses_library and (function.is_private or summary.asks_constants):
         return True
@@ -112,6 +112,6 @@ def _class_matters(entries: Entries, code: ClassCode) -> bool:
                     return True
     for method in code.methods.values():
         summary = method.summary
-        if summary is not None and summary.forwards:
+        if summary is not None and (summary.forwards or summary.leaves_open):
             return True
     return False

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from driftwatch.flow.domain.code import ClassCode, FunctionCode
+from driftwatch.flow.domain.code import ClassCode, FunctionCode, Summary
 from driftwatch.flow.domain.frames import Frame
 from driftwatch.flow.domain.lineage import methods_of
 from driftwatch.flow.domain.state import (
@@ -36,6 +36,7 @@ from driftwatch.flow.domain.values import (
     Managed,
     Partial,
     Replacing,
+    Unknown,
     Value,
     const,
     join,
@@ -266,7 +267,7 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         return True
     if isinstance(callee.bound, Instance) and is_special(run, callee.bound, summary, arguments):
         return True
-    if isinstance(callee.bound, Const) or (summary.forwards and arguments):
+    if isinstance(callee.bound, Const) or ((summary.forwards or summary.leaves_open) and arguments):
         return True
     if callee.bound is not None and function.owner is None and summary.asks_parameters:
         # It was put on a class: what it is called of is a parameter like any other.
@@ -276,7 +277,7 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
     if summary.asks_constants and summary.uses_library:
         if passes_constants(run, arguments) or _defaults_to_text(function):
             return True
-    if _is_a_choice(summary.returns) and passes_constants(run, arguments):
+    if _decides(run, function, summary, arguments):
         return True
     if isinstance(callee.bound, (Class, Instance)) and callee.bound.code is not function.owner:
         if differs(callee.bound.code, summary):
@@ -285,6 +286,20 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         # What becomes of it is followed, or said to be lost.
         return True
     return summary.asks_parameters and is_interesting(run, arguments)
+
+
+def _decides(run: Run, function: FunctionCode, summary: Summary, arguments: Arguments) -> bool:
+    """Whether a call may decide which of several things a function gives, or what is in it."""
+    if _is_a_choice(summary.returns) and passes_constants(run, arguments):
+        return True
+    if not summary.chooses:
+        return False
+    if any(not isinstance(atom, Unknown) for value in arguments.values() for _, atom in value.alternatives):
+        return True
+    given = len(arguments.positional.elements)
+    named = arguments.keywords.entries
+    rest = [each for each in all_parameters(function.node.params)[given:] if each.name.value not in named]
+    return any(each.default is not None for each in rest)
 
 
 def _is_a_choice(returns: Value) -> bool:
@@ -359,6 +374,7 @@ def enter(
     outer_frame.asks_parameters |= (frame.asks_parameters and nested) or frame.forwards
     ask_for(outer_frame, frame, arguments)
     outer_frame.forwards |= frame.forwards
+    outer_frame.leaves_open |= frame.leaves_open
     outer_frame.fills |= frame.fills and nested
     outer_frame.changed |= frame.changed
     outer_frame.sets |= frame.sets

@@ -417,6 +417,9 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
         passed_through(run, node, f"`{ref.dotted}` is called with what is passed to")
     elif (keywords.open | positional.open) & reach:
         star = "**" if keywords.open & reach else "*"
+        run.frame.leaves_open = True
+        if run.frame.function is not None and run.frame.records:
+            run.frame.function.forwarding.add(node)
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
     use = used(reach, None)
     foreign = any(a.location is not None for a in (*use.positional, *use.keywords))

@@ -86,6 +86,8 @@ def ask_for(frame: Frame, callee: Summary | Frame, arguments: Arguments) -> None
     if any(isinstance(a, Unknown) and a.parameter for value in arguments.values() for _, a in value.alternatives):
         frame.asks_parameters |= callee.asks_parameters
         frame.asks_constants |= callee.asks_constants
+        frame.chooses |= callee.chooses
+        frame.leaves_open |= callee.leaves_open
         frame.fills |= callee.fills
         frame.hands_over |= callee.hands_over
 

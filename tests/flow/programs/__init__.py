@@ -42,6 +42,7 @@ from tests.flow.programs.sight import SIGHT
 from tests.flow.programs.skips import SKIPS
 from tests.flow.programs.submodules import SUBMODULES
 from tests.flow.programs.taint import TAINT
+from tests.flow.programs.told_by_callers import TOLD_BY_CALLERS
 from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
@@ -49,6 +50,6 @@ PROGRAMS = (
     *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
-    *ITERATION, *EXPORTED, *CONSTANTS, *MATCHED,
+    *ITERATION, *EXPORTED, *CONSTANTS, *MATCHED, *TOLD_BY_CALLERS,
     *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *CALL_GRAPH,
 )  # fmt: skip
