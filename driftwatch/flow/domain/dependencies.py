@@ -1,13 +1,20 @@
 """What an analysis of a function has read that other functions may change: so that it is not repeated for nothing.
 
 A class is analysed in rounds, since what one method assigns to an attribute the others read. Only those need another
-round that have read something which has changed since.
+round that have read something which has changed since. Who has made use of a summary needs one only when there is
+another summary: the same one would tell the same again, whatever has changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from driftwatch.flow.domain.code import FunctionCode, Summary
 
 Place = tuple[object, str]
 """A class of the code base and the name of an attribute, or a module and a variable."""
@@ -15,8 +22,24 @@ Place = tuple[object, str]
 COMPLETES = "completes()"
 """Stands for the releases in which a module can be imported, as a place that changes once it has been executed."""
 
-Reads = Mapping[Place, int]
-"""What was read, and when it was first."""
+
+@dataclass(eq=False)
+class Reads:
+    """What an analysis went by: `places` and when each was first read, and the summaries of what it called."""
+
+    begun: int = 0
+    places: dict[Place, int] = field(default_factory=dict)
+    summaries: dict[int, tuple[FunctionCode, Summary]] = field(default_factory=dict)
+
+    @cached_property
+    def everywhere(self) -> frozenset[Place]:
+        """All places, with those that the summaries went by."""
+        found, waiting, seen = set(self.places), list(self.summaries.values()), set(self.summaries)
+        for _, summary in waiting:
+            found.update(summary.reads.places)
+            waiting.extend(each for key, each in summary.reads.summaries.items() if key not in seen)
+            seen.update(summary.reads.summaries)
+        return frozenset(found)
 
 
 class Dependencies:
@@ -25,8 +48,7 @@ class Dependencies:
     def __init__(self) -> None:
         self._clock = 0
         self._changed: dict[Place, int] = {}
-        self._open: list[dict[Place, int]] = []
-        self._begun: list[int] = []
+        self._open: list[Reads] = []
 
     @property
     def moment(self) -> int:
@@ -36,40 +58,52 @@ class Dependencies:
     def read(self, owner: object, name: str) -> None:
         """A place is read, whether there is something or not."""
         if self._open:
-            self._open[-1].setdefault((owner, name), self._clock)
+            self._open[-1].places.setdefault((owner, name), self._clock)
 
     def read_early(self, owner: object, name: str) -> None:
         """A place is made use of as it was when the current analysis began."""
         if self._open:
-            self._open[-1].setdefault((owner, name), self._begun[-1])
+            reads = self._open[-1]
+            reads.places.setdefault((owner, name), reads.begun)
 
     def change(self, owner: object, name: str) -> None:
         """Something else is in a place from now on."""
         self._clock += 1
         self._changed[owner, name] = self._clock
 
-    def rely(self, reads: Reads) -> None:
-        """What an earlier analysis found is made use of."""
+    def rely(self, function: FunctionCode, summary: Summary) -> None:
+        """A function's summary is made use of."""
         if self._open:
-            known = self._open[-1]
-            for place, moment in reads.items():
-                if known.get(place, moment) >= moment:
-                    known[place] = moment
+            self._open[-1].summaries[id(summary)] = (function, summary)
 
     @contextmanager
-    def gathering(self) -> Iterator[Reads]:
-        """Gather what is read from here on; whoever gathers already has read it, too."""
-        gathered: dict[Place, int] = {}
+    def gathering(self, *, apart: bool) -> Iterator[Reads]:
+        """Gather what is read from here on; whoever gathers already has read it, too, unless that is `apart`."""
+        gathered = Reads(self._clock)
         self._open.append(gathered)
-        self._begun.append(self._clock)
         try:
             yield gathered
         finally:
             self._open.pop()
-            self._begun.pop()
-            self.rely(gathered)
+            if self._open and not apart:
+                outer = self._open[-1]
+                for place, moment in gathered.places.items():
+                    outer.places[place] = min(moment, outer.places.get(place, moment))
+                outer.summaries.update(gathered.summaries)
 
     def stale(self, reads: Reads) -> bool:
         """Whether something has changed after it was read."""
+        return self._stale(reads, {})
+
+    def _stale(self, reads: Reads, known: dict[int, bool]) -> bool:
         changed = self._changed
-        return any(changed.get(place, 0) > moment for place, moment in reads.items())
+        if any(changed.get(place, 0) > moment for place, moment in reads.places.items()):
+            return True
+        for key, (function, summary) in reads.summaries.items():
+            if function.summary is not summary:
+                if key not in known:
+                    known[key] = False
+                    known[key] = self._stale(summary.reads, known)
+                if known[key]:
+                    return True
+        return False

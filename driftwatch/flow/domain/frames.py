@@ -57,7 +57,7 @@ class Frame:
     """The last that it does then, when that is an expression."""
     detached: bool = False
     """What is done here is done later, and perhaps elsewhere: a generator that is kept, or a coroutine."""
-    calls: dict[cst.CSTNode, int] = field(default_factory=dict)
+    calls: dict[int, int] = field(default_factory=dict)
     """How often each call has been followed from here."""
     closure: tuple[dict[str, Value], ...] = ()
     tries: list[Try] = field(default_factory=list)

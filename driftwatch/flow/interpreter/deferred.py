@@ -43,7 +43,7 @@ _LOOP = "asyncio.AbstractEventLoop"
 
 def defer(run: Run, func: Value, arguments: Arguments, node: cst.CSTNode, kind: str) -> Value:
     """A call that is made later."""
-    key = run.world.identities.number((id(node), run.frame.uid, "deferred"), node)
+    key = run.world.identities.number(node, run.frame.uid, "deferred")
     put_off(run, node)
     run.state.heap[key] = PartialContent(func, arguments.positional, arguments.keywords)
     run.waiting[key] = Waiting(run.frame, run.state.fork(), Deferred(key, node, kind))

@@ -79,7 +79,7 @@ class Entries:
     def summary(self, function: FunctionCode) -> Summary | None:
         """What a call of a function does, its arguments unknown; None while that is being found out."""
         if function.summary is not None:
-            self._dependencies.rely(function.summary.reads)
+            self._dependencies.rely(function, function.summary)
             return function.summary
         if function in self._summarising or function.closure is not None:
             self._dependencies.read(function, _SUMMARY)
@@ -90,6 +90,7 @@ class Entries:
         finally:
             self._summarising.discard(function)
             self._dependencies.change(function, _SUMMARY)
+        self._dependencies.rely(function, function.summary)
         return function.summary
 
     def _open(self, function: FunctionCode) -> ReleaseSet:
@@ -116,7 +117,7 @@ class Entries:
         run = Run(self._world)
         constructs = function.owner is not None and function.name in CONSTRUCTORS
         identities = self._world.identities
-        uid = identities.construction(function) if constructs else identities.activation()
+        uid = identities.construction(function) if constructs else identities.activation(id(function), id(receiver))
         state = State(reach, {}, dict(function.module.heap))
         if function.owner is not None:
             state.adopt(dict((receiver or function.owner).heap))
@@ -152,7 +153,7 @@ class Entries:
             frame.coverage.entered = reach
         active, self._active = self._active, list(self._active)
         try:
-            with self._dependencies.gathering() as gathered:
+            with self._dependencies.gathering(apart=not records) as gathered:
                 if function.module.executing:
                     self._dependencies.read(function.module, COMPLETES)
                 if function.owner is not None and function.name not in CONSTRUCTORS:
@@ -197,7 +198,7 @@ class Entries:
         """The instance of which a constructor is analysed by itself."""
         code = receiver or constructor.owner
         assert code is not None
-        number = self._world.identities.number((id(constructor.node), id(code), "self"), (constructor.node, code))
+        number = self._world.identities.number(constructor.node, 0, "self", code)
         this = Instance(code, number)
         begin(run, this)
         return this

@@ -101,11 +101,16 @@ def _summary_matters(entries: Entries, function: FunctionCode, summary: Summary)
     return False
 
 
+def _is_no_instance(atom: Atom) -> bool:
+    return not isinstance(atom, Instance)
+
+
 def _class_matters(entries: Entries, code: ClassCode) -> bool:
     if code.library_bases:
         return True
     for value in (*code.attributes.values(), *code.set_on_class.values(), *code.constants.values()):
-        for each in (value, *_within(value, code.heap)):
+        # What another object of the code base holds, that one's class tells.
+        for each in (value, *_within(value.only(_is_no_instance), code.heap)):
             for _, atom in each.alternatives:
                 nested = isinstance(atom, Class) and atom.code is not code and _class_matters(entries, atom.code)
                 if nested or touches_library(atom):

@@ -25,7 +25,7 @@ def begin_generator(run: Run, frame: Frame) -> None:
     """A generator is made that has yielded nothing yet."""
     function = frame.function
     assert function is not None
-    frame.given_out = run.world.identities.number((id(function.node), frame.uid, "yields"), function.node)
+    frame.given_out = run.world.identities.number(function.node, frame.uid, "yields")
     run.state.heap[frame.given_out] = ListContent()
 
 

@@ -42,7 +42,14 @@ from driftwatch.flow.interpreter.library import CONSTRUCTOR, class_member, insta
 from driftwatch.flow.interpreter.objects import content_of, for_any, held_by, hold, set_on_any
 from driftwatch.flow.interpreter.outside import assigned_outside
 from driftwatch.flow.interpreter.run import Run, as_alternatives
-from driftwatch.flow.interpreter.shared import CONTENTS, keep_held, keep_one, open_attribute, share_attribute
+from driftwatch.flow.interpreter.shared import (
+    CONTENTS,
+    contents_differ,
+    keep_held,
+    keep_one,
+    open_attribute,
+    share_attribute,
+)
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
@@ -343,9 +350,13 @@ def _library_member(run: Run, atom: LibObject, name: str, where: ReleaseSet, ins
     return class_member(run, atom.ref, name, where)
 
 
-def _said(value: Value) -> set[Alternative]:
-    """The alternatives of a value, for whoever reads it elsewhere: of which parameter it came is nothing to them."""
-    return {(where, anonymous(atom)) for where, atom in value.alternatives}
+def _said(run: Run, value: Value) -> set[Alternative]:
+    """The alternatives of a value, for whoever reads it elsewhere.
+
+    Of which parameter it came is nothing to them, nor in which analysis of the same code it was made.
+    """
+    first = run.world.identities.first
+    return {(where, first(anonymous(atom))) for where, atom in value.alternatives}
 
 
 def set_attribute(run: Run, owner: Value, name: str, value: Value) -> None:
@@ -474,15 +485,16 @@ def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
     contents = dict(code.heap)
     value = share_attribute(run.world, code, name, _as_of_any(run, value), run.state.heap)
     before = code.attributes.get(name, Value())
-    after = _few(join(before, value))
+    after = _few(join(run.world.identities.renewed(before, value), value))
     if set(after.alternatives) != set(before.alternatives):
         code.attributes[name] = after
-        if _said(after) != _said(before):
+        said = _said(run, after)
+        if said != _said(run, before):
             run.world.dependencies.change(code, name)
-            if _said(after) != {(run.world.all_releases, UNKNOWN)}:
+            if said != {(run.world.all_releases, UNKNOWN)}:
                 run.world.dependencies.change(code, anything(name))
-        # What tells nothing about the library changes nothing for those who read it, once it is known to be set at all.
-        code.changed |= after.defined() != before.defined() or tells(after)
+            # What tells nothing about the library changes nothing for who reads it, once it is known to be set at all.
+            code.changed |= after.defined() != before.defined() or tells(after)
     for _, atom in value.alternatives:
         key = key_of(atom)
         if key is not None and key in run.state.heap:
@@ -490,5 +502,5 @@ def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
             if isinstance(atom, Instance):
                 keep_held(run.world, code, key, run.state.heap)
     open_attribute(run.world, code, name)
-    if code.heap != contents:
+    if contents_differ(run.world, contents, code.heap):
         run.world.dependencies.change(code, CONTENTS)

@@ -442,9 +442,12 @@ class Modules:
     def write_global(self, module: ModuleCode, name: str, value: Value) -> None:
         """A function assigns to a module's variable."""
         before = module.global_writes.get(name, Value())
-        after = join(before, value)
+        identities = self._world.identities
+        after = join(identities.renewed(before, value), value)
         if set(after.alternatives) != set(before.alternatives):
             module.global_writes[name] = after
+            if identities.alike(after, before):
+                return
             self._world.dependencies.change(module, name)
             known = module.names.get(name)
             if known is None or join(known, after).alternatives != known.alternatives:

@@ -36,8 +36,7 @@ class Objects:
 
 def make(run: Run, code: ClassCode, node: cst.CSTNode) -> Instance:
     """A new instance, before its constructor is called."""
-    key = (id(node), run.frame.uid, "object", *run.frame.turns)
-    made = Instance(code, run.world.identities.number(key, node))
+    made = Instance(code, run.world.identities.number(node, run.frame.uid, "object", *run.frame.turns))
     begin(run, made)
     return made
 

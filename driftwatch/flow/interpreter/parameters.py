@@ -51,13 +51,13 @@ def bind_unknown(
         given = given and join(given, _of_library(run, function, parameter, reach))
         bindings[parameter.name.value] = given or Value(((reach, External(fixture or "")),))
     if isinstance(params.star_arg, cst.Param):
-        key = run.world.identities.number((id(function.node), uid, "*"), function.node)
+        key = run.world.identities.number(function.node, uid, "*")
         name = params.star_arg.name.value
         given = Value(((reach, Unknown(name, derived=True)),))
         run.state.heap[key] = ListContent((), EMPTY, reach, is_tuple=True, others=given)
         bindings[params.star_arg.name.value] = Value(((reach, ListRef(key)),))
     if params.star_kwarg is not None:
-        key = run.world.identities.number((id(function.node), uid, "**"), function.node)
+        key = run.world.identities.number(function.node, uid, "**")
         run.state.heap[key] = DictContent({}, EMPTY, reach)
         bindings[params.star_kwarg.name.value] = Value(((reach, DictRef(key)),))
     return bindings
@@ -104,14 +104,14 @@ def bind_arguments(
         may_be_given = open_keywords | (open_positional if i < len(names) else EMPTY)
         bindings[name] = _bound_value(run, function, parameter, given, reach, may_be_given)
     if isinstance(params.star_arg, cst.Param):
-        key = run.world.identities.number((id(function.node), uid, "*"), function.node)
+        key = run.world.identities.number(function.node, uid, "*")
         extra = tuple(passed_on[len(names) :])
         run.state.heap[key] = ListContent(
             extra, marked.positional.open & reach, marked.positional.forwarded & reach, is_tuple=True
         )
         bindings[params.star_arg.name.value] = Value(((reach, ListRef(key)),))
     if params.star_kwarg is not None:
-        key = run.world.identities.number((id(function.node), uid, "**"), function.node)
+        key = run.world.identities.number(function.node, uid, "**")
         entries = {k: e for k, e in marked.keywords.entries.items() if k in by_keyword}
         forwarded = marked.keywords.forwarded & reach
         run.state.heap[key] = DictContent(entries, forwarded=forwarded).joined_others(marked.keywords, reach)

@@ -17,7 +17,7 @@ def differs(code: ClassCode, summary: Summary) -> bool:
     """Whether a method, or what it comes to, tells something else about the library for an object of this class."""
     order = lineage(code)[0]
     places = {id(each): i for i, each in enumerate(order)}
-    for owner, place in summary.reads:
+    for owner, place in summary.reads.everywhere:
         at = places.get(id(owner), 0)
         for each in order[:at]:
             if _has(each, name := place.removesuffix("?")) and (summary.uses_library or _tells(each, name)):

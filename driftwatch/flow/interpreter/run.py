@@ -148,13 +148,13 @@ class Run:
     # -- containers ------------------------------------------------------------------------------------------------
 
     def new_dict(self, site: object, content: DictContent) -> Value:
-        key = self.world.identities.number((id(site), self.frame.uid, "dict", *self.frame.turns), site)
+        key = self.world.identities.number(site, self.frame.uid, "dict", *self.frame.turns)
         self.state.heap[key] = content
         return Value(((self.state.reach, DictRef(key)),))
 
     def new_list(self, site: object, content: ListContent, index: int = 0) -> Value:
         """A list made at a place; `index` tells apart those that one place makes side by side."""
-        key = self.world.identities.number((id(site), self.frame.uid, "list", index, *self.frame.turns), site)
+        key = self.world.identities.number(site, self.frame.uid, "list", index, *self.frame.turns)
         self.state.heap[key] = content
         return Value(((self.state.reach, ListRef(key)),))
 

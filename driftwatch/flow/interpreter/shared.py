@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.code import ClassCode, ModuleCode
-from driftwatch.flow.domain.renaming import reachable
+from driftwatch.flow.domain.renaming import Renaming, reachable
 from driftwatch.flow.domain.state import Content, DictContent, Entry, ListContent, PartialContent, State
 from driftwatch.flow.domain.taint import anonymous, made_from
 from driftwatch.flow.domain.values import (
@@ -158,8 +158,22 @@ def keep_content(world: World, code: ClassCode, end: State) -> None:
             keep_one(world, code, key, end.heap)
     for name in code.attributes:
         open_attribute(world, code, name)
-    if code.heap != before:
+    if contents_differ(world, before, code.heap):
         world.dependencies.change(code, CONTENTS)
+
+
+def contents_differ(world: World, before: Mapping[int, Content], after: Mapping[int, Content]) -> bool:
+    """Whether what is in some containers is something else, but for those that the same code has made anew."""
+    other = {key: content for key, content in after.items() if before.get(key) is not content}
+    other = {key: content for key, content in other.items() if before.get(key) != content}
+    if not other:
+        return False
+    first = world.identities.first_number
+    alike = {first(key) for key in other}
+    keys = {key: first(key) for key in (*before, *after)}
+    naming = Renaming(keys, {})
+    known = {first(key): naming.content(content) for key, content in before.items() if first(key) in alike}
+    return any(known.get(first(key)) != naming.content(content) for key, content in other.items())
 
 
 def keep_one(world: World, code: ClassCode, key: int, heap: dict[int, Content]) -> None:

@@ -126,7 +126,7 @@ def _made_by(run: Run, summary: Summary, arguments: Arguments, callee: Function,
         return None
     frame, state, this = run.frame, run.state, callee.bound
     numbers = run.world.identities
-    keys = {key: numbers.number((id(node), frame.uid, "made", key, *frame.turns), node) for key in summary.made}
+    keys = {key: numbers.number(node, frame.uid, "made", *frame.turns, of=key) for key in summary.made}
     parameters: dict[str, Value] = {}
     constructed = summary.constructs if isinstance(this, Instance) and this.site is not None else None
     if constructed is not None and isinstance(this, Instance) and this.site is not None:

@@ -165,7 +165,7 @@ def _copied_atom(run: Run, atom: Atom, node: cst.CSTNode, known: dict[int, Atom]
     if content is None:
         return UNKNOWN
     if atom.key not in known:
-        number = run.world.identities.number((id(node), run.frame.uid, "copy", len(known)), (node, len(known)))
+        number = run.world.identities.number(node, run.frame.uid, "copy", len(known))
         known[atom.key] = type(atom)(number)
         run.state.heap[number] = _deep_content(run, content, node, known) if deep else content
     return known[atom.key]

@@ -104,7 +104,7 @@ def _maker(dotted: str) -> Callable[[Run, Arguments, cst.CSTNode], Value]:
     """What makes a getter or caller: a partial of what is then done with the object."""
 
     def make(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-        key = run.world.identities.number((id(node), run.frame.uid, "partial"), node)
+        key = run.world.identities.number(node, run.frame.uid, "partial")
         done = Value(((run.state.reach, External(dotted + _CALLED)),))
         run.state.heap[key] = PartialContent(done, arguments.positional, arguments.keywords)
         return Value(((run.state.reach, Partial(key)),))

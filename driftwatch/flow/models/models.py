@@ -164,7 +164,7 @@ def _partial(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         return unknown(run.state.reach)
     marked = at_call(run, arguments, node)
     rest = ListContent(marked.positional.elements[1:], marked.positional.open, marked.positional.forwarded)
-    key = run.world.identities.number((id(node), run.frame.uid, "partial", *run.frame.turns), node)
+    key = run.world.identities.number(node, run.frame.uid, "partial", *run.frame.turns)
     run.state.heap[key] = PartialContent(func, rest, marked.keywords)
     return Value(((run.state.reach, Partial(key)),))
 
@@ -278,7 +278,7 @@ def _suppress(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 
 
 def _stack(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    key = run.world.identities.number((id(node), run.frame.uid, "stack"), node)
+    key = run.world.identities.number(node, run.frame.uid, "stack")
     run.state.heap[key] = ListContent()
     return Value(((run.state.reach, Stack(key)),))
 
