@@ -44,6 +44,7 @@ class Watched:
     `companions` are distributions that must be of the library's own version, `aliases` others that bring the same
     module. `without_module` are releases that are known not to have it; `unavailable` those that the code base asks for
     and that could not be had, each with the reason.
+    `remark` is what a person must know of how the library was read, in words.
     """
 
     history: History
@@ -52,6 +53,7 @@ class Watched:
     aliases: tuple[str, ...] = ()
     without_module: tuple[str, ...] = ()
     unavailable: tuple[tuple[str, str], ...] = ()
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class TargetResult:
     of them in which something is guarded off. `origin` says for a person why these releases are checked, and `notices`
     what must be known of that. `apart` is how it fares but for what no release mends, where nothing works because of
     that. `uses` is in how many places the code touches the library, `sites` are those places. `before` is what a base
-    revision has too, where only what is new is told.
+    revision has too, where only what is new is told. `remark` is what must be known of how the library was read.
     """
 
     distribution: str
@@ -99,6 +101,7 @@ class TargetResult:
     notices: tuple[Notice, ...] = ()
     apart: Apart | None = None
     before: Before | None = None
+    remark: str = ""
     history: History | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -197,6 +200,7 @@ def scan(request: ScanRequest) -> ScanResult:
     request = replace(request, targets=_with_pinned(request, requirements.values()))
     histories = {target.history.distribution: target.history for target in request.targets}
     checked = {target.history.distribution: _checked_range(target, request, requirements) for target in request.targets}
+    remarks = {target.history.distribution: target.remark for target in request.targets}
     contexts = {
         target.history.distribution: Context(
             target.history,
@@ -264,6 +268,7 @@ def scan(request: ScanRequest) -> ScanResult:
                 still_true,
                 uses[name],
                 sites,
+                remarks[name],
             )
             for name in sorted(histories)
         ),
@@ -387,7 +392,7 @@ def _checked_range(target: Watched, request: ScanRequest, declared: Mapping[Path
             requirements=requirements,
             unavailable=dict(target.unavailable),
         )
-        found[one] = None
+        found[replace(one, source=f"{one.source}; {target.remark}") if target.remark else one] = None
     if len(found) == 1:
         return next(iter(found))
     # A folder that declares nothing says nothing against what another declares.
@@ -450,7 +455,12 @@ def _of_installations(
 
 
 def _fares(
-    history: History, checked: ranges.CheckedRange, findings: Sequence[Finding], uses: int, sites: Sequence[Site]
+    history: History,
+    checked: ranges.CheckedRange,
+    findings: Sequence[Finding],
+    uses: int,
+    sites: Sequence[Site],
+    remark: str,
 ) -> TargetResult:
     bare = TargetResult(
         distribution=history.distribution,
@@ -463,6 +473,7 @@ def _fares(
         uses=uses,
         sites=tuple(sorted((site for site in sites if site.distribution == history.distribution), key=site_order)),
         notices=checked.notices,
+        remark=remark,
         history=history,
     )
     return bare.by(findings)

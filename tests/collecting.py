@@ -28,6 +28,6 @@ def collected(tmp_path: Path, **files: str) -> Snapshot:
     """The snapshot of a one-package library `pkg` made of these files."""
     for name, text in files.items():
         path = tmp_path / "pkg" / f"{name}.py"
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return collect(FolderTree(tmp_path), "pkg", "1")

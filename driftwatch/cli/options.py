@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -144,18 +144,75 @@ def finder(config: Config, shown: Activity) -> Callable[[Watched, tuple[str, ...
     return find
 
 
-def watched(config: Config) -> tuple[Watched, ...]:
-    """All targets as a scan takes them."""
+def watched(
+    config: Config, against: Sequence[str] = (), paths: Sequence[Path] = (), shown: Activity | None = None
+) -> tuple[Watched, ...]:
+    """All targets as a scan takes them.
+
+    Where `against` names a library that nobody has set up, its history is made from the package index, and only the
+    libraries that are named are scanned for.
+    """
+    from packaging.utils import canonicalize_name
+
+    from driftwatch.project.ranges import named
     from driftwatch.scan import Watched
     from driftwatch.snapshot.update import without_module
 
-    return tuple(
-        Watched(
-            target.with_adapter(history_of(target)),
-            target.data,
-            target.companions,
-            target.aliases,
-            without_module(target),
-        )
-        for target in targets_of(config)
+    targets = {canonicalize_name(target.distribution): target for target in targets_of(config)}
+    asked: dict[str, list[str]] = {}
+    for text in against:
+        for name in named((text,)):
+            asked.setdefault(canonicalize_name(name), []).append(text)
+    strangers = [name for name in asked if name not in targets]
+    known = [target for name, target in targets.items() if not strangers or name in asked]
+    return (
+        *(
+            Watched(
+                target.with_adapter(history_of(target)),
+                target.data,
+                target.companions,
+                target.aliases,
+                without_module(target),
+            )
+            for target in known
+        ),
+        *(_on_demand(name, asked[name], paths, tuple(targets), shown) for name in strangers),
     )
+
+
+def _on_demand(
+    name: str, against: Sequence[str], paths: Sequence[Path], known: Sequence[str], shown: Activity | None
+) -> Watched:
+    from difflib import get_close_matches
+
+    from driftwatch.errors import InputError, UsageError
+    from driftwatch.project.discovery import mentions
+    from driftwatch.project.ranges import selected
+    from driftwatch.scan import Watched
+    from driftwatch.snapshot.on_demand import on_demand
+
+    def progress(done: int, total: int, release: str) -> None:
+        if shown is not None:
+            shown.step(f"{release} ({done} of {total})")
+
+    if shown is not None:
+        shown.title(f"reading {name}")
+    try:
+        found = on_demand(
+            name,
+            lambda timeline: selected(name, timeline, against),
+            against,
+            mentioned=lambda module: mentions(paths, module),
+            progress=progress,
+        )
+    except (InputError, UsageError) as error:
+        near = get_close_matches(name.lower(), known, n=1, cutoff=0.6)
+        raise type(error)(error.message, f"did you mean {near[0]}?" if near else error.hint) from None
+    remarks = [f"module {found.history.module}"]
+    if found.others:
+        remarks.append(f"not {' or '.join(found.others)}")
+    if found.failed:
+        remarks.append(f"not read: {'; '.join(f'{release}, {why}' for release, why in found.failed)}")
+    if found.stale:
+        remarks.append("the package index could not be reached: what was known before")
+    return Watched(found.history, remark="; ".join(remarks))

@@ -104,10 +104,11 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     settled = settle(wanted, output, next(iter(FORMATS)), inputs)
     with activity("looking") as shown:
         paths, config = resolve(inputs or (".",), config_file, shown)
+        targets = watched(config, against, paths, shown)
         shown.title("analysing")
         request = ScanRequest(
             paths=paths,
-            targets=watched(config),
+            targets=targets,
             config=config,
             against=against,
             select=select,
@@ -202,6 +203,7 @@ def report_of(result: ScanResult, name: str, seconds: float | None = None) -> Re
                 notices=target.notices,
                 apart=target.apart,
                 before=target.before,
+                remark=target.remark,
             )
             for target in result.targets
         ),

@@ -10,6 +10,7 @@ A file has one path in all that is said of it: the one from its project, however
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -166,6 +167,17 @@ def folders_below(
             if exclude and any(path_matches(path.relative_to(home).as_posix(), pattern) for pattern in exclude):
                 continue
             pending.append((path, depth + 1))
+
+
+def mentions(paths: Sequence[Path], module: str) -> bool:
+    """Whether a Python file in one of these folders, or one of these files, imports a module by its name."""
+    wanted = re.compile(rb"^[ \t]*(?:from|import)[ \t]+" + re.escape(module.encode()) + rb"\b", re.MULTILINE)
+    for root in find_roots(paths, base=Path.cwd()).roots:
+        for name in root.files:
+            with contextlib.suppress(OSError):
+                if wanted.search((root.folder / name).read_bytes()):
+                    return True
+    return False
 
 
 def listed(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:

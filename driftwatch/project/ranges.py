@@ -69,6 +69,17 @@ def choose(
     return CheckedRange(timeline.newest(), said, False, notices)
 
 
+def named(against: Iterable[str]) -> tuple[str, ...]:
+    """The distributions that specifiers name, each once, as they are written first."""
+    names = (_split(series(text))[0] for text in against)
+    return tuple({canonicalize_name(name): name for name in names if name is not None}.values())
+
+
+def selected(distribution: str, timeline: Timeline, against: Sequence[str]) -> ReleaseSet:
+    """The releases of a distribution that specifiers ask for; `UsageError` where they select none."""
+    return _asked(distribution, timeline, against) or EMPTY
+
+
 def check_names(against: Iterable[str], distributions: Sequence[str]) -> None:
     """`UsageError` for a specifier that names a distribution which is no target, or that cannot be read."""
     known = {canonicalize_name(name): name for name in distributions}

@@ -45,11 +45,12 @@ class NoticeForm(TypedDict):
     message: str
 
 
-class _OfWhatIsNew(TypedDict, total=False):
+class _OfSomeTargets(TypedDict, total=False):
     before: BeforeForm
+    remark: str
 
 
-class TargetForm(_OfWhatIsNew):
+class TargetForm(_OfSomeTargets):
     distribution: str
     module: str
     releases: Releases
@@ -179,6 +180,8 @@ def _target(target: TargetReport) -> TargetForm:
             "errors": target.before.errors,
             "broken": list(timeline.versions_of(target.before.broken)),
         }
+    if target.remark:
+        form["remark"] = target.remark
     return form
 
 

@@ -43,6 +43,7 @@ class TargetReport:
     notices: tuple[Notice, ...] = ()
     apart: Apart | None = None
     before: Before | None = None
+    remark: str = ""
 
     @property
     def broken(self) -> ReleaseSet:

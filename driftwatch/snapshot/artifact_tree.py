@@ -23,7 +23,7 @@ from driftwatch.snapshot.index import Artifact, PackageIndex
 from driftwatch.snapshot.remote_zip import NoRangesError, RemoteWheel
 
 SOURCES = (".py", ".pyi")
-_NOT_THE_PACKAGE = frozenset({"test", "tests", "testing", "build", "docs", "doc", "example", "examples", "benchmarks"})
+NOT_THE_PACKAGE = frozenset({"test", "tests", "testing", "build", "docs", "doc", "example", "examples", "benchmarks"})
 
 
 def is_source(path: str) -> bool:
@@ -96,6 +96,10 @@ class ArtifactTree:
         self._listing = self._list()
         self._prefix = package_folder(self._listing, top)
         self._folders = folders_of(self._listing, self._prefix)
+
+    def paths(self) -> tuple[str, ...]:
+        """Every source in the artifact, by its path there."""
+        return tuple(self._listing)
 
     def read(self, path: str) -> bytes | None:
         name = self._prefix + posixpath.normpath(path)
@@ -194,7 +198,7 @@ def package_folder(paths: Iterable[str], top: str) -> str:
 
 
 def _asides(folder: str) -> int:
-    return sum(part in _NOT_THE_PACKAGE for part in folder.split("/"))
+    return sum(part in NOT_THE_PACKAGE for part in folder.split("/"))
 
 
 def folders_of(paths: Iterable[str], prefix: str) -> dict[str, set[str]]:

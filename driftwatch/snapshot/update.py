@@ -82,16 +82,22 @@ class _Making:
 
 
 def update(
-    target: Target, *, pre: bool = False, progress: Progress | None = None, index: PackageIndex | None = None
+    target: Target,
+    *,
+    pre: bool = False,
+    only: Sequence[Version] | None = None,
+    progress: Progress | None = None,
+    index: PackageIndex | None = None,
 ) -> UpdateResult:
-    """Adds the releases that the index (or the target's folder) has and the store does not."""
+    """Adds the releases that the index (or the target's folder) has and the store does not; `only` these, if given."""
     with the_index(index) as used:
         known = _known(target)
         if target.origin is not None:
             return _update_from_folder(target, target.origin, known, used)
         project = used.project(target.distribution)
         absent = _absent(target)
-        missing = [v for v in _watched(project, target, pre=pre) if v not in known and _hash(project, v) not in absent]
+        wanted = _watched(project, target, pre=pre) if only is None else only
+        missing = [v for v in wanted if v not in known and _hash(project, v) not in absent]
         making = _Making(target)
         added: list[str] = []
         if missing:

@@ -46,13 +46,14 @@ class Unknown(Atom):
 
     `derived` says that it is not that itself, but something in it or made from it. `tainted` says that it was made, by
     something that is not understood, from what depends on the release: a test of it may be a guard. `truth` is what it
-    counts as in a test, where that is known.
+    counts as in a test, where that is known. `name` is that of the library's object that it is, where it is one.
     """
 
     parameter: str | None = None
     tainted: bool = False
     truth: bool | None = None
     derived: bool = False
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from driftwatch.flow.domain.values import (
     Lazy,
     LibInstance,
     LibMethod,
+    LibModule,
     LibObject,
     MethodOf,
     Partial,
@@ -200,9 +201,18 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
         return Value()
     if isinstance(atom, SkipMark):
         return put_on(run, atom, arguments)
-    if isinstance(atom, Unknown):
-        run.asks(atom.parameter)
+    if isinstance(atom, (Unknown, LibModule)):
+        _asks_what_is_called(run, atom, node)
     return unknown_call(run, arguments, node, atom)
+
+
+def _asks_what_is_called(run: Run, atom: Unknown | LibModule, node: cst.CSTNode) -> None:
+    if isinstance(atom, LibModule):
+        run.unresolved(node, f"`{atom.module}` is called, which is a module")
+        return
+    run.asks(atom.parameter)
+    if atom.name is not None:
+        run.unresolved(node, f"what `{atom.name}` takes is not known")
 
 
 def _call_method(run: Run, atom: MethodOf, arguments: Arguments, node: cst.CSTNode) -> Value:

@@ -33,6 +33,7 @@ from driftwatch.flow.domain.values import (
     LibTuple,
     Opaque,
     Raised,
+    Unknown,
     Value,
     unknown,
     value_of,
@@ -164,11 +165,12 @@ def _object(epoch: Epoch, ref: Ref) -> Atom:
         return LibObject(ref, is_class=True)
     if symbol.kind is SymbolKind.FUNCTION:
         return LibObject(ref)
-    return _constant(symbol)
+    return _constant(symbol, ref)
 
 
-def _constant(symbol: Symbol) -> Atom:
-    return UNKNOWN if symbol.value is None else _literal(symbol.value)
+def _constant(symbol: Symbol, ref: Ref) -> Atom:
+    atom = UNKNOWN if symbol.value is None else _literal(symbol.value)
+    return Unknown(name=ref.dotted) if atom == UNKNOWN else atom
 
 
 @cache
@@ -191,7 +193,7 @@ def class_member(run: Run, cls: Ref, name: str, where: ReleaseSet) -> list[Alter
         elif any(base.startswith("enum.") for base in _bases(run, cls, epoch.releases)):
             atom = Opaque(f"{cls}.{name}")
         else:
-            atom = _constant(symbol)
+            atom = _constant(symbol, cls.member(name))
         found.append((epoch.releases, atom))
         left -= epoch.releases
     if left:
@@ -421,6 +423,9 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
         if run.frame.function is not None and run.frame.records:
             run.frame.function.forwarding.add(node)
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
+    known = union([where for where, symbol in callables_of(run, callee, ref, reach) if None not in symbol.possible])
+    if not reach <= known:
+        run.unresolved(node, f"what `{ref.dotted}` takes is not known")
     use = used(reach, None)
     foreign = any(a.location is not None for a in (*use.positional, *use.keywords))
     if run.frame.function is not None:

@@ -1,0 +1,129 @@
+"""Scans against libraries that nobody has set up: modules and releases come from a package index, here a local one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from driftwatch.snapshot.on_demand import importable
+from tests.cli_process import Result, run
+from tests.fake_index import FakeIndex, make_sdist, make_wheel, serving
+
+RELEASES = {
+    "1.0": "def fire(pot): ...\n",
+    "1.1": "def fire(pot, *, cone=6): ...\n",
+    "2.0rc1": "def fire(pot, *, cone=6): ...\n",
+    "2.0": "def fire(pot, *, cone=6, glaze=None): ...\n",
+}
+
+
+@pytest.fixture
+def index() -> Iterator[FakeIndex]:
+    with serving(FakeIndex()) as served:
+        for version, source in RELEASES.items():
+            wheel = make_wheel({"kilns/__init__.py": source, "kilns_extra.py": ""}, "potters-kiln", version)
+            served.add("potters-kiln", f"potters_kiln-{version}-py3-none-any.whl", wheel)
+        yield served
+
+
+def scan(index: FakeIndex, folder: Path, *arguments: str) -> Result:
+    surroundings = {
+        "PIP_INDEX_URL": index.url,
+        "PIP_EXTRA_INDEX_URL": "",
+        "UV_INDEX_URL": "",
+        "PIP_RETRIES": "0",
+        "DRIFTWATCH_CACHE_DIR": str(folder.parent / "cache"),
+    }
+    return run("scan", *arguments, cwd=folder, environment=surroundings)
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Path:
+    folder = tmp_path / "code"
+    folder.mkdir()
+    (folder / "studio.py").write_text("import kilns\nkilns.fire(1, cone=3)\n", encoding="utf-8")
+    return folder
+
+
+def releases(report: str, key: str) -> Sequence[str]:
+    found: Sequence[str] = json.loads(report)["targets"][0][key]
+    return found
+
+
+def test_a_library_needs_no_set_up(index: FakeIndex, code: Path) -> None:
+    result = scan(index, code, "--against", "potters-kiln>=1.0", "--format", "json")
+    assert result.status == 1, result
+    report = json.loads(result.out)
+    (target,) = report["targets"]
+    assert (target["distribution"], target["module"]) == ("potters-kiln", "kilns")
+    assert target["releases"]["known"] == ["1.0", "1.1", "2.0"]
+    (finding,) = report["findings"]
+    assert (finding["code"], finding["parameter"], finding["releases"]) == ("DW101", "cone", ["1.0"])
+    assert target["remark"] == "module kilns; not kilns_extra"
+
+
+@pytest.mark.parametrize(
+    ("spec", "known"),
+    [
+        ("potters-kiln>=1.1", ["1.1", "2.0"]),
+        ("Potters_Kiln==2.0rc1", ["2.0rc1"]),
+        ("potters-kiln<2", ["1.0", "1.1"]),
+    ],
+)
+def test_the_releases_are_those_that_are_asked_for(index: FakeIndex, code: Path, spec: str, known: list[str]) -> None:
+    result = scan(index, code, "--against", spec, "--format", "json", "--fail-on", "never")
+    assert result.status == 0, result
+    assert json.loads(result.out)["targets"][0]["releases"]["known"] == known
+
+
+def test_what_is_known_is_not_fetched_again_and_answers_without_the_index(index: FakeIndex, code: Path) -> None:
+    first = scan(index, code, "--against", "potters-kiln>=1.0", "--format", "json")
+    asked = len(index.requests)
+    again = scan(index, code, "--against", "potters-kiln>=1.0", "--format", "json")
+    assert json.loads(again.out) == json.loads(first.out)
+    assert [path for path, _ in index.requests[asked:]] == ["/simple/potters-kiln/"]
+    index.statuses = [503] * 20
+    offline = scan(index, code, "--against", "potters-kiln>=1.0")
+    assert offline.status == 1, offline
+    assert "could not be reached: what was known before" in " ".join(offline.out.split())
+
+
+def test_a_name_that_the_index_does_not_have(index: FakeIndex, code: Path) -> None:
+    result = scan(index, code, "--against", "flashinfer-pythn>=0.6.0")
+    assert result.status == 2, result
+    assert "did you mean flashinfer-python?" in result.err
+
+
+def test_a_name_that_selects_nothing_and_looks_like_another_one(index: FakeIndex, code: Path) -> None:
+    index.add("flashinfer-pythn", "flashinfer_pythn-1.0-py3-none-any.whl", make_wheel({"f.py": ""}, "flashinfer-pythn"))
+    result = scan(index, code, "--against", "flashinfer-pythn>=9.0")
+    assert result.status == 2, result
+    assert "selects no known release" in result.err
+    assert "did you mean flashinfer-python?" in result.err
+
+
+def test_an_sdist_is_read_where_there_is_no_wheel(index: FakeIndex, code: Path) -> None:
+    files = {"src/kilns/__init__.py": RELEASES["1.0"], "setup.py": "", "tests/__init__.py": ""}
+    index.add("old-kiln", "old-kiln-0.1.tar.gz", make_sdist(files, "old-kiln", "0.1"))
+    result = scan(index, code, "--against", "old-kiln==0.1", "--format", "json")
+    assert result.status == 1, result
+    assert json.loads(result.out)["targets"][0]["module"] == "kilns"
+
+
+@pytest.mark.parametrize(
+    ("paths", "wheel", "modules"),
+    [
+        (["a/__init__.py", "a/b.py", "a-1.dist-info/METADATA"], True, {"a"}),
+        (["six.py"], True, {"six"}),
+        (["google/cloud/storage/__init__.py", "google/cloud/storage/blob.py"], True, {"google.cloud.storage"}),
+        (["a-1.data/purelib/a/__init__.py", "a-1.data/scripts/run.py"], True, {"a"}),
+        (["_a/__init__.py", "tests/__init__.py", "a.py"], True, {"a"}),
+        (["a-1/src/a/__init__.py", "a-1/setup.py", "a-1/docs/conf.py"], False, {"a"}),
+        (["a-1/a/__init__.py", "a-1/a/b/__init__.py", "a-1/conftest.py"], False, {"a"}),
+    ],
+)
+def test_which_modules_an_archive_has(paths: list[str], wheel: bool, modules: set[str]) -> None:
+    assert set(importable(paths, wheel=wheel)) == modules
