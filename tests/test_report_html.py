@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,13 +15,14 @@ from pathlib import Path
 import pytest
 
 from driftwatch.report import html, render
-from driftwatch.report.html.markup import Markup, breakable, tag, text, ticked
+from driftwatch.report.html.markup import Markup, breakable, copied, tag, text, ticked
 from driftwatch.report.options import RenderOptions
 from driftwatch.sites import Site
 from driftwatch.snapshot.model import Ref
 from driftwatch.suppress import Suppressed
 from tests.browser import Browser, find_chromium
 from tests.cli_process import make_studio, run
+from tests.conftest import ROOT
 from tests.hostile_project import NAMES, make_hostile
 from tests.report_sample import GUARDED, RAISES, REPORT, SILENT, TIMELINE
 
@@ -339,6 +340,66 @@ def test_nothing_is_wider_than_the_window(browser: Browser, report_file: Path, w
     assert browser.ask("Math.min(...[...document.querySelectorAll('.whole .track i')].map(n => n.offsetHeight))") > 0
 
 
+# -- what can be seen without a browser --------------------------------------------------------------------------------
+
+STYLE = (ROOT / "driftwatch" / "report" / "html" / "page.css").read_text(encoding="utf-8")
+
+
+def colours(dark: bool) -> dict[str, tuple[int, int, int]]:
+    """The colours of a theme, by name."""
+    blocks = [re.search(r":root\{(.*?)\}", STYLE, re.DOTALL)]
+    if dark:
+        blocks.append(re.search(r"\[data-theme=dark\]\{(.*?)\}", STYLE, re.DOTALL))
+    found: dict[str, tuple[int, int, int]] = {}
+    for block in blocks:
+        assert block is not None
+        for name, digits in re.findall(r"--([\w-]+):#([0-9a-f]{3,6})\b", block[1]):
+            long = digits if len(digits) == 6 else "".join(digit * 2 for digit in digits)
+            found[name] = (int(long[:2], 16), int(long[2:4], 16), int(long[4:], 16))
+    return found
+
+
+def contrast(one: Sequence[float], other: Sequence[float]) -> float:
+    """The ratio of the Web Content Accessibility Guidelines."""
+
+    def light(colour: Sequence[float]) -> float:
+        parts = [c / 255 / 12.92 if c / 255 <= 0.03928 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_labels_stand_out_in_the_checked_range_and_outside_of_it(dark: bool) -> None:
+    palette = colours(dark)
+    for state in ("breaks", "silent"):
+        assert contrast(palette["on"], palette[state]) >= 4.5, state
+        mixed = rf"--c:color-mix\(in srgb,var\(--{state}\) (\d+)%,var\(--card\)\)"
+        rule_ = re.search(rf"\.track \.{state}\.out\{{{mixed}\}}", STYLE)
+        assert rule_ is not None
+        share = int(rule_[1]) / 100
+        paler = [a * share + b * (1 - share) for a, b in zip(palette[state], palette["card"], strict=True)]
+        assert contrast(palette["ink"], paler) >= 4.5, state
+        assert contrast(palette["on"], paler) < contrast(palette["ink"], paler), "why a label there has another colour"
+    for text_colour in ("ink", "soft", "faint"):
+        for ground in ("bg", "card"):
+            assert contrast(palette[text_colour], palette[ground]) >= 4.5, (text_colour, ground)
+    assert "opacity" not in "".join(re.findall(r"\.out[^{]*\{[^}]*\}", STYLE))
+
+
+def test_dark_is_for_screens_alone() -> None:
+    without_screens = re.sub(r"@media screen[^{]*\{:root[^{]*\{[^}]*\}\}", "", STYLE)
+    assert "color-scheme:dark" not in without_screens
+    assert "data-theme=dark" not in without_screens
+    assert "prefers-color-scheme:dark" not in without_screens
+
+
+def test_identifiers_break_where_their_parts_end() -> None:
+    assert ticked("no `comm.all_reduce` here") == "no <code>comm.<wbr>all_<wbr>reduce</code> here"
+    assert copied("a/b.py:3") == '<code class="place" data-copy="a/b.py:3">a/<wbr>b.<wbr>py:3</code>'
+
+
 CONTRAST = """(() => {
   const light = (c) => { const [r, g, b] = c.map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -349,7 +410,7 @@ CONTRAST = """(() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const node = walk.currentNode.parentElement;
-    if (!walk.currentNode.data.trim() || !node.offsetParent || node.closest('.track i, script, option')) continue;
+    if (!walk.currentNode.data.trim() || !node.offsetParent || node.closest('script, option')) continue;
     const behind = [];
     for (let up = node; up; up = up.parentElement) behind.unshift(getComputedStyle(up).backgroundColor);
     const below = light(read(behind)), above = light(read([...behind, getComputedStyle(node).color]));
@@ -385,12 +446,60 @@ def test_without_scripts_all_is_there(browser: Browser, report_file: Path) -> No
 
 
 @in_a_browser
-def test_on_paper_everything_is_open(page: Browser) -> None:
-    assert page.paper().startswith(b"%PDF")
-    page.ask("dispatchEvent(new Event('beforeprint'))")
-    assert page.ask("document.querySelectorAll('details:not([open])').length") == 0
-    page.ask("dispatchEvent(new Event('afterprint'))")
-    assert page.ask("document.querySelectorAll('details:not([open])').length") > 0
+@pytest.mark.parametrize("dark", [False, True])
+def test_paper_is_white_and_holds_what_is_open(browser: Browser, report_file: Path, dark: bool) -> None:
+    browser.look(dark=dark)
+    browser.open(report_file)
+    browser.press("t")
+    browser.press("t")
+    folded = browser.paper()
+    browser.ask("for (const node of document.querySelectorAll('details')) node.open = true")
+    opened = browser.paper()
+    assert 1 <= pages(folded) <= pages(opened) <= 4
+    browser.send("Emulation.setEmulatedMedia", media="print")
+    try:
+        assert browser.ask("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert browser.ask("getComputedStyle(document.body).color") == "rgb(27, 33, 41)"
+        assert browser.ask(CONTRAST) == []
+    finally:
+        browser.send("Emulation.setEmulatedMedia", media="")
+
+
+def pages(pdf: bytes) -> int:
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+
+@in_a_browser
+def test_filters_stand_in_the_address(browser: Browser, report_file: Path) -> None:
+    browser.look()
+    browser.open(report_file)
+    browser.click('.state[data-state="5"]')
+    browser.ask("document.getElementById('search').value = 'a b=c&d'")
+    browser.ask("document.getElementById('search').dispatchEvent(new Event('input'))")
+    browser.press("ArrowRight")
+    kept = browser.ask("location.hash")
+    assert re.fullmatch(r"#q=a\+b%3Dc%26d&release=0%3A[\d.]+&state=5", kept), kept
+    asked = "[document.getElementById('search').value, document.getElementById('release').value]"
+    before = browser.ask(asked)
+    browser.ask("location.hash = ''; document.getElementById('search').value = ''")
+    browser.ask(f"location.hash = {json.dumps(kept)}")
+    browser.ask("new Promise((done) => setTimeout(done, 50))")
+    assert browser.ask(asked) == before
+    assert browser.ask("document.querySelector('.state[data-state=\"5\"]').ariaPressed") == "true"
+    browser.press("Escape")
+    assert browser.ask("location.hash") == ""
+
+
+@in_a_browser
+def test_a_place_is_copied(browser: Browser, report_file: Path) -> None:
+    browser.look()
+    browser.open(report_file)
+    browser.ask("window.copied = []; Object.defineProperty(navigator, 'clipboard', {value: "
+                "{writeText: (text) => { copied.push(text); return Promise.resolve(); }}})")  # fmt: skip
+    opened = browser.ask("document.querySelector('.finding').open")
+    browser.click(".finding .meta .place")
+    assert browser.ask("copied") == [browser.ask("document.querySelector('.finding .meta .place').textContent")]
+    assert browser.ask("document.querySelector('.finding').open") == opened
 
 
 @in_a_browser

@@ -66,8 +66,11 @@ def render_many(reports: Sequence[Report], look: Look) -> str:
     lines: list[Line | Hanging] = []
     for distribution in distributions(reports):
         rows = whole_rows(reports, distribution)
+        everyone = all_of_them(rows)
         target = next(r.target(distribution) for r in reports if any(t.distribution == distribution for t in r.targets))
-        lines += [*_grid(target, rows, [], look), ()]
+        lines += [*_grid(target, [*rows, *everyone], [], look), ()]
+        for row in everyone:
+            lines += _in_words(target.timeline, row, ())
         for row, notices in zip(rows, _notices(reports, distribution), strict=True):
             lines += _in_words(target.timeline, row, notices)
         lines.append(())
@@ -90,6 +93,16 @@ def whole_rows(reports: Sequence[Report], distribution: str) -> list[Row]:
         row = whole_row(report.title, site_rows(report, target), len(target.timeline))
         rows.append(replace(row, declared=target.declared))
     return rows
+
+
+def all_of_them(rows: Sequence[Row]) -> list[Row]:
+    """How each release fares in all code bases together: what is worst counts. None where fewer than two use it."""
+    used = [row for row in rows if row.worst is not State.UNREACHED]
+    if len(used) < 2:
+        return []
+    return [
+        Row(f"all {len(used)} code bases", tuple(max(states) for states in zip(*(r.states for r in used), strict=True)))
+    ]
 
 
 def _notices(reports: Sequence[Report], distribution: str) -> list[list[str]]:
@@ -120,6 +133,7 @@ class GridForm(TypedDict):
     target: str
     releases: list[str]
     rows: list[RowForm]
+    all: list[RunForm]
 
 
 class MatrixForm(TypedDict):
@@ -132,25 +146,31 @@ def render_json(reports: Sequence[Report]) -> str:
     grids: list[GridForm] = []
     for distribution in distributions(reports):
         timeline = reports[0].target(distribution).timeline
+        found = whole_rows(reports, distribution)
         rows: list[RowForm] = [
             {
                 "code_base": row.label,
                 "declared": list(timeline.versions_of(row.declared)),
                 "notices": notices,
-                "runs": [
-                    {
-                        "state": run.state.name.lower(),
-                        "first": timeline.versions[run.first],
-                        "last": timeline.versions[run.first + run.length - 1],
-                    }
-                    for run in runs(row.states)
-                ],
+                "runs": _runs(timeline, row),
             }
-            for row, notices in zip(whole_rows(reports, distribution), _notices(reports, distribution), strict=True)
+            for row, notices in zip(found, _notices(reports, distribution), strict=True)
         ]
-        grids.append({"target": distribution, "releases": list(timeline.versions), "rows": rows})
+        together = [run for row in all_of_them(found) for run in _runs(timeline, row)]
+        grids.append({"target": distribution, "releases": list(timeline.versions), "rows": rows, "all": together})
     form: MatrixForm = {"schema": 1, "matrix": grids}
     return json.dumps(form, indent=2) + "\n"
+
+
+def _runs(timeline: Timeline, row: Row) -> list[RunForm]:
+    return [
+        {
+            "state": run.state.name.lower(),
+            "first": timeline.versions[run.first],
+            "last": timeline.versions[run.first + run.length - 1],
+        }
+        for run in runs(row.states)
+    ]
 
 
 # -- text ----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.releases import Timeline
-from driftwatch.report.html.markup import Child, Markup, breakable, join, tag, ticked
+from driftwatch.report.html.markup import Child, Markup, copied, join, tag, ticked
 from driftwatch.report.html.source import source
 from driftwatch.report.html.tracks import CLASSES, track
 from driftwatch.report.model import Report, TargetReport
@@ -77,7 +77,7 @@ def _card(report: Report, target: TargetReport, finding: Finding, base: int, num
             ),
             tag("span", "silent", class_="chip silent") if silent else None,
             tag("span", _severity(finding), class_=f"chip {finding.severity.value}"),
-            tag("span", breakable(position(finding)), class_="place"),
+            copied(position(finding)),
             class_="meta",
         ),
         tag("span", ticked(finding.message), class_="message"),
@@ -126,8 +126,8 @@ def _fact(label: str, words: str) -> Markup:
 def _trace(report: Report, finding: Finding) -> Markup | None:
     if not finding.trace:
         return None
-    steps = [tag("li", tag("code", f"{step.path}:{step.line}"), " ", ticked(step.note)) for step in finding.trace]
-    steps.append(tag("li", tag("code", position(finding)), " ", "arrives here"))
+    steps = [tag("li", copied(f"{step.path}:{step.line}"), " ", ticked(step.note)) for step in finding.trace]
+    steps.append(tag("li", copied(position(finding)), " ", "arrives here"))
     return tag("details", tag("summary", "the way it took"), tag("ol", steps), class_="trace")
 
 

@@ -76,7 +76,12 @@ def ticked(words: str) -> Markup:
     parts = words.split("`")
     if len(parts) % 2 == 0:
         return text(words)
-    return join(tag("code", part) if index % 2 else part for index, part in enumerate(parts))
+    return join(tag("code", breakable(part)) if index % 2 else part for index, part in enumerate(parts))
+
+
+def copied(place: str, shown: str | None = None) -> Markup:
+    """A place in a file, which a click copies; `shown` is how much of it stands there."""
+    return tag("code", breakable(shown or place), class_="place", data_copy=place)
 
 
 def breakable(name: str) -> Markup:

@@ -49,6 +49,32 @@
     const active = words.length || wanted.length || index !== undefined;
     shown.value = active ? `${kept} of ${rows} symbols, ${found} of ${cards} findings` : `${rows} symbols, ${cards} findings`;
     point(number, index);
+    keep();
+  };
+
+  // The filters stand in the address, so that a link shows what was seen: the words, the release, the states.
+  const keep = () => {
+    const [number, index] = release.value ? release.value.split(":") : [];
+    const kept = new URLSearchParams();
+    if (search.value.trim()) kept.set("q", search.value.trim());
+    if (index !== undefined) kept.set("release", `${number}:${versions[number][index]}`);
+    const pressed = chips.filter((chip) => chip.ariaPressed === "true").map((chip) => chip.dataset.state);
+    if (pressed.length) kept.set("state", pressed.join(","));
+    const anchor = location.hash.includes("=") ? "" : location.hash;
+    const wanted = String(kept) ? `#${kept}` : anchor;
+    if (wanted !== location.hash) history.replaceState(null, "", wanted || location.pathname + location.search);
+  };
+
+  const restore = () => {
+    if (!location.hash.includes("=")) return false;
+    const kept = new URLSearchParams(location.hash.slice(1));
+    search.value = kept.get("q") || "";
+    const [number, version] = (kept.get("release") || "").split(":");
+    const index = versions[number] ? versions[number].indexOf(version) : -1;
+    release.value = index < 0 ? "" : `${number}:${index}`;
+    const wanted = (kept.get("state") || "").split(",");
+    for (const chip of chips) chip.ariaPressed = String(wanted.includes(chip.dataset.state));
+    return true;
   };
 
   const point = (number, index) => {
@@ -105,6 +131,11 @@
     if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
     if (event.key === "Escape") { clear(); document.activeElement.blur(); return; }
     if (event.target.matches("input, select, textarea")) return;
+    if (event.target.matches("[data-copy]") && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      copy(event.target);
+      return;
+    }
     const action = {
       "/": () => search.focus(),
       j: () => move(1),
@@ -120,6 +151,7 @@
 
   // A link to a finding opens it, and what it is folded into.
   const reveal = () => {
+    if (restore()) { filter(); return; }
     const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
     if (!target) return;
     for (let node = target; node; node = node.parentElement) if (node.matches("details")) node.open = true;
@@ -127,6 +159,27 @@
     target.scrollIntoView({ block: "start" });
   };
   addEventListener("hashchange", reveal);
+
+  // A place in a file is copied; where a page may not write to the clipboard, it is selected.
+  const copy = (node) => {
+    const said = (words) => {
+      const box = node.getBoundingClientRect();
+      tip.textContent = words;
+      tip.hidden = false;
+      tip.style.left = `${box.left}px`;
+      tip.style.top = `${Math.max(box.top - 26, 4)}px`;
+      setTimeout(() => { tip.hidden = true; }, 1200);
+    };
+    const select = () => { getSelection().selectAllChildren(node); said("selected"); };
+    if (navigator.clipboard) navigator.clipboard.writeText(node.dataset.copy).then(() => said("copied"), select);
+    else select();
+  };
+  for (const node of all("[data-copy]")) {
+    node.setAttribute("role", "button");
+    node.setAttribute("tabindex", "0");
+    node.title = "copy";
+    node.addEventListener("click", (event) => { event.preventDefault(); event.stopPropagation(); copy(node); });
+  }
 
   // The release under the pointer, and how it fares there.
   document.addEventListener("pointermove", (event) => {
@@ -148,14 +201,6 @@
   });
 
   addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
-
-  // On paper everything is open.
-  let folded = [];
-  addEventListener("beforeprint", () => {
-    folded = all("details:not([open])");
-    for (const node of folded) node.open = true;
-  });
-  addEventListener("afterprint", () => { for (const node of folded) node.open = false; });
 
   for (const id of ["controls", "theme", "keys"]) one(id).hidden = false;
   filter();

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.resources import files
 
 from driftwatch import __version__
@@ -17,10 +18,10 @@ from driftwatch.findings import Finding
 from driftwatch.releases import EMPTY as NONE
 from driftwatch.releases import ReleaseSet
 from driftwatch.report.html.findings import badge, cards, links
-from driftwatch.report.html.markup import Child, Markup, breakable, join, tag, ticked
+from driftwatch.report.html.markup import Child, Markup, breakable, copied, join, tag, ticked
 from driftwatch.report.html.symbols import symbols
 from driftwatch.report.html.tracks import CLASSES, rules, scale, track
-from driftwatch.report.matrix import BESIDE, distributions
+from driftwatch.report.matrix import BESIDE, all_of_them, distributions, whole_rows
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.phrases import apart, before, but_for_the_unread, count, outlook, ranges, silently, way_out
 from driftwatch.report.states import (
@@ -144,7 +145,7 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Markup]:
     )
     for notice in target.notices:
         place = f"{notice.path}:{notice.line}"
-        yield tag("p", tag("b", "Attention: "), tag("code", place), " ", ticked(notice.message), class_="way-out")
+        yield tag("p", tag("b", "Attention: "), copied(place), " ", ticked(notice.message), class_="way-out")
     hopeless = apart(report, target)
     if hopeless:
         yield tag("p", tag("b", "Apart from "), f"{hopeless}:", class_="way-out")
@@ -240,6 +241,14 @@ def _controls(reports: Sequence[Report], names: Sequence[str]) -> Markup:
 def _matrix(reports: Sequence[Report], name: str, number: int) -> Markup:
     first = reports[0].target(name)
     rows: list[Markup] = []
+    for whole in all_of_them(whole_rows(reports, name)) if len(reports) > 1 else ():
+        works = where(whole.states, State.WORKS, State.CAUTION)
+        said = f"works with {len(works)}" if works else "works with none"
+        rows.append(
+            tag(
+                "div", _head(whole, whole.label, said, replace(first, declared=NONE), number, "div"), class_="row whole"
+            )
+        )
     for base, report in enumerate(reports):
         target = report.target(name)
         places = site_rows(report, target)
@@ -319,7 +328,7 @@ def _site(site: Row, target: TargetReport, number: int) -> Markup:
     name = tag(
         "span",
         tag("small", breakable(f"{folder}{slash}")),
-        tag("code", breakable(file)),
+        copied(site.label, file),
         tag("small", site.kind),
         class_="name",
     )
@@ -384,7 +393,7 @@ def _unseen(reports: Sequence[Report], unresolved: bool) -> Markup | None:
             told += [(item.path, item.line, f"unresolved: {item.reason}") for item in report.unresolved]
         for path, line, words in told:
             at = path if line is None else f"{path}:{line}"
-            items.append(tag("li", tag("code", f"{lead}{at}"), " ", ticked(words)))
+            items.append(tag("li", lead, copied(at), " ", ticked(words)))
     if not items:
         return None
     return tag("section", tag("h2", "To look at"), tag("ul", items), class_="unseen")
@@ -399,6 +408,7 @@ def _help() -> Markup:
         ("e", "only what breaks"),
         ("t", "light or dark"),
         ("Esc", "clear all filters"),
+        ("click", "on file:line to copy it"),
     )
     rows = [tag("div", tag("dt", tag("kbd", key)), tag("dd", what)) for key, what in keys]
     close = tag("button", "Close", type="button", id="close-help")
