@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import libcst as cst
 
-from driftwatch.flow.domain.values import Class, DictRef, Function, Instance, Lazy, LibModule, ListRef, Unknown, Value
+from driftwatch.flow.domain.values import (
+    Class,
+    DictRef,
+    Function,
+    Instance,
+    Lazy,
+    LibModule,
+    ListRef,
+    Unknown,
+    Value,
+    join,
+)
 from driftwatch.flow.interpreter.annotations import annotated_here
 from driftwatch.flow.interpreter.comprehensions import parts_of, take_apart
 from driftwatch.flow.interpreter.constants import pairwise
 from driftwatch.flow.interpreter.containers import delete_item, merge_value, set_item, set_slice, spread_into
-from driftwatch.flow.interpreter.escape import lose
+from driftwatch.flow.interpreter.escape import has_library, lose
 from driftwatch.flow.interpreter.handed import fills
 from driftwatch.flow.interpreter.library_writes import put_in_place, use_patch
 from driftwatch.flow.interpreter.members import set_attribute
@@ -129,6 +140,8 @@ def take_apart_targets(run: Run, target: cst.Tuple | cst.List, value: Value) -> 
 
 def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared: bool = False) -> None:
     owner = run.eval(target.value, callee=True)
+    if owner.where(lambda atom: isinstance(atom, Lazy)) and has_library(run, value):
+        owner = _looked_at(run, owner)
     name = target.attr.value
     set_attribute(run, owner, name, value)
     for where, atom in as_alternatives(owner, run.state.reach):
@@ -149,6 +162,15 @@ def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared
     if path is not None and not declared and not told_apart and not owner.where(lambda a: isinstance(a, LibModule)):
         run.state.forget(path)
         run.state.vars[path] = value
+
+
+def _looked_at(run: Run, value: Value) -> Value:
+    """A value with what was passed over looked at: what it is decides what becomes of what it is given."""
+    found = Value()
+    for where, atom in value.alternatives:
+        known = run.world.modules.look_at(atom) if isinstance(atom, Lazy) else None
+        found = join(found, Value(((where, atom),)) if known is None else known.within(where))
+    return found
 
 
 def execute_delete(run: Run, node: cst.Del) -> None:

@@ -75,6 +75,8 @@ class Modules:
         self.outdated: set[ModuleCode] = set()
         self.stale: set[ModuleCode] = set()
         self._asked: set[tuple[ModuleCode, str]] = set()
+        self._followed: set[tuple[ModuleCode, str]] = set()
+        """Names that are looked for where their modules have them from: modules import each other."""
         self._selections: dict[ModuleCode, Selection] = {}
         self._worth: dict[tuple[ModuleCode, str, bool], bool] = {}
         self._enumerations: dict[Lazy, bool] = {}
@@ -360,12 +362,12 @@ class Modules:
         for item in self.files.imports_of(module, name):
             if item.name is not None and not item.module.startswith("__"):
                 source = self.find(item.module, module, item.level)
-                if source is not None and source is not module and not module.executing:
-                    module.executing = True
+                if source is not None and source is not module and (module, name) not in self._followed:
+                    self._followed.add((module, name))
                     try:
                         return self.attribute(source, item.name, where)
                     finally:
-                        module.executing = False
+                        self._followed.discard((module, name))
         if self.files.holds(module, self._top):
             # It may be the library's version, or a flag that was made from it.
             lazy = self.unexecuted_name(module, name)

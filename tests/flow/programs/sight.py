@@ -135,7 +135,7 @@ SIGHT = (
             return holder.fuse
 
 
-        holder.fuse = comm.fuse  #? `lib.comm.fuse` is kept in an attribute of an object that is not looked at
+        holder.fuse = comm.fuse  #? `lib.comm.fuse` is kept in an attribute of a function
 
 
         def run(x):
