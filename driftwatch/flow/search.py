@@ -123,13 +123,13 @@ class LibrarySearch:
             module = self.files.module(path)
             if module is None:
                 continue
-            bases = self.files.bases(module)
-            names = {n for n in self._exports_of(module) | bases.keys() if (path, n) not in searched}
+            bases, exports = self.files.bases(module), self._exports_of(module)
+            names = {n for n in exports | bases.keys() if (path, n) not in searched}
             searched.update((path, n) for n in names)
+            hooks = {name: bases[name] for name in names - exports}
             for candidate in self.files.importing(module, names):
-                if names <= bases.keys() and not self.files.extends(candidate, {n: bases[n] for n in names}):
-                    continue
-                if candidate not in found and self._imports(candidate, module, names):
+                wanted = names if hooks and self.files.extends(candidate, hooks) else names - hooks.keys()
+                if wanted and candidate not in found and self._imports(candidate, module, wanted):
                     if candidate not in self.analysed or self._matters_more(candidate):
                         found[candidate] = None
         return sorted(found)

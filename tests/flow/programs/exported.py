@@ -163,4 +163,29 @@ EXPORTED = (
             return comm.fuse(x, 1, **kw)
         """,
     ),
+    marked(
+        "exports_class_with_a_hook",
+        """
+        from holder import Holder
+
+
+        def run(x):
+            holder = Holder()
+            return holder.comm.fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises
+        """,
+        holder="""
+        import lib.comm as comm
+
+
+        class Holder:
+            def __init__(self):
+                self.comm = comm
+
+            def options(self):
+                return {}
+
+            def make(self):
+                return self.comm.create(1, 2, **self.options())
+        """,
+    ),
 )
