@@ -68,6 +68,8 @@ class DictContent:
     open: ReleaseSet = EMPTY
     forwarded: ReleaseSet = EMPTY
     others: Value = NOTHING
+    factory: Value = NOTHING
+    """What makes a value for a key that is asked for and not there."""
 
     def under_unknown_keys(self) -> Value:
         """What may be under the keys that are not known by name."""
@@ -399,7 +401,8 @@ def join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseSe
         keys = dict.fromkeys((*a.entries, *b.entries))
         entries = {k: _join_entry(a.entries.get(k), reach_a, b.entries.get(k), reach_b, decided) for k in keys}
         forwarded = (a.forwarded & reach_a) | (b.forwarded & reach_b)
-        return DictContent(entries, forwarded=forwarded).joined_others(a, reach_a).joined_others(b, reach_b)
+        made = DictContent(entries, forwarded=forwarded, factory=join(a.factory, b.factory))
+        return made.joined_others(a, reach_a).joined_others(b, reach_b)
     if isinstance(a, ListContent) and isinstance(b, ListContent):
         longer, shorter = (a, b) if len(a.elements) >= len(b.elements) else (b, a)
         reach_long, reach_short = (reach_a, reach_b) if longer is a else (reach_b, reach_a)

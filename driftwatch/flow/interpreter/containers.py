@@ -10,7 +10,7 @@ import libcst as cst
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.enums import by_name
 from driftwatch.flow.domain.lineage import lineage
-from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, put, take
+from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent, put, take
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter, unknown_tainted
 from driftwatch.flow.domain.values import (
     FALSE,
@@ -239,12 +239,34 @@ def subscript_of(run: Run, node: cst.Subscript, owner: Value) -> Value:
             if isinstance(atom, LibTuple) and isinstance(key, Const) and type(key.value) is int:
                 there = looked_into(run, atom, key.value, there, node)
             own = _own_subscript(run, atom, there)
+            _make_missing(run, atom, key, there, node)
             if own is not None:
                 given = ListContent((Entry(there, there, Value(((there, key),))),))
                 found.extend(run.call(own, Arguments(given), node).within(there).alternatives)
             else:
                 found.extend(item_of(run, atom, key, there))
     return unknown_tainted(value_of(found), guards)
+
+
+def _make_missing(run: Run, owner: Atom, key: Atom, where: ReleaseSet, node: cst.CSTNode) -> None:
+    """A ``defaultdict`` is asked for a key: where it is not there, it is from here on."""
+    content = dict_of(run, owner)
+    name = key_for(key)
+    if content is None or not content.factory.alternatives or not isinstance(owner, DictRef):
+        return
+    entry = content.entries.get(name) if name is not None else None
+    absent = where - (entry.certain if entry is not None else EMPTY)
+    if absent:
+        made = run.call(content.factory, NO_ARGUMENTS, node).within(absent)
+        content = dict_of(run, owner) or content
+        there = absent - (entry.releases if entry is not None else EMPTY)
+        if name is None:
+            run.change(owner.key, content.opened(absent, made))
+            return
+        whole = put(content, name, Entry(absent, there, made))
+        known = whole.entries[name]
+        entries = {**whole.entries, name: replace(known, certain=known.certain | absent)}
+        run.change(owner.key, replace(whole, entries=entries))
 
 
 def _own_subscript(run: Run, owner: Atom, where: ReleaseSet) -> Value | None:

@@ -248,6 +248,10 @@ def _list_method(
         entry = positional.elements[0]
         added = Entry(reach, reach, entry.value, entry.trace)
         run.change(owner.key, replace(content, elements=(*content.elements, added)))
+    elif name == "appendleft" and len(positional.elements) == 1:
+        run.change(owner.key, edited(run, content, reach, inserting(0, positional.elements[0].value)))
+    elif name == "popleft":
+        return _rearrange(run, owner, content, "pop", [const(0, reach)])
     elif name == "extend" and len(positional.elements) == 1:
         run.change(owner.key, spread_into(run, content, positional.elements[0].value))
     elif name == "clear":

@@ -13,6 +13,7 @@ from driftwatch.flow.domain.values import (
     UNKNOWN,
     Alternative,
     Atom,
+    Const,
     DictRef,
     ListRef,
     NamesOf,
@@ -41,6 +42,23 @@ def _dict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         content = replace(content, entries={**content.entries, name: fresh})
     content = content.joined_others(arguments.keywords, run.state.reach)
     return run.new_dict(node, replace(content, forwarded=content.forwarded | arguments.keywords.forwarded))
+
+
+def _default_dict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``collections.defaultdict(factory, ...)``."""
+    factory = argument(arguments, 0)
+    rest = replace(arguments.positional, elements=arguments.positional.elements[1:])
+    made = _dict(run, Arguments(rest, arguments.keywords), node)
+    atom = made.single()
+    content = dict_of(run, atom) if atom is not None else None
+    if factory is not None and factory.single() != Const(None) and isinstance(atom, DictRef) and content is not None:
+        run.state.heap[atom.key] = replace(content, factory=factory)
+    return made
+
+
+def _counter(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``collections.Counter``: how often each thing is there."""
+    return run.new_dict(node, DictContent(open=run.state.reach))
 
 
 def _from_keys(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -191,7 +209,10 @@ CONTAINERS = {
     "builtins.set": _set,
     "builtins.reversed": _reversed,
     "collections.ChainMap": _chain,
+    "collections.Counter": _counter,
     "collections.OrderedDict": _dict,
+    "collections.defaultdict": _default_dict,
+    "collections.deque": _list,
     "collections.OrderedDict.fromkeys": _from_keys,
     "copy.copy": _copy,
     "copy.deepcopy": _deep_copy,

@@ -7,6 +7,7 @@ mentions such a name. That over-approximates: a local variable of the same name 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,7 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
             leads |= _unbound(pieces)
     filled = variables & set().union(*(p.writes for p in pieces if p.defines is not None))
     filled |= {p.defines for p in pieces if p.is_class and p.defines is not None and "__init_subclass__" in p.binds}
+    writers = {piece.defines: piece.writes & variables for piece in pieces if piece.defines and not piece.is_class}
     changed = True
     while changed:
         changed = False
@@ -63,8 +65,9 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
             if i not in chosen and not (leads.isdisjoint(piece.mentions) and leads.isdisjoint(binds[i])):
                 chosen.add(i)
                 changed = True
-            if i in chosen and not binds[i] <= leads:
-                leads |= binds[i]
+            bound = binds[i] | _filled_by(piece, writers) if i in chosen else binds[i]
+            if i in chosen and not bound <= leads:
+                leads |= bound
                 changed = True
             if i in chosen and not (filled & piece.mentions) <= leads:
                 # What is taken out of it, others have put there.
@@ -77,9 +80,16 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
     names: dict[str, list[Piece]] = {}
     for i, piece in enumerate(pieces):
         if i not in chosen and piece.defines is None:
-            for name in piece.binds:
+            for name in piece.binds | piece.writes:
                 names.setdefault(name, []).append(piece)
     return Selection(tuple(runs), definitions, names)
+
+
+def _filled_by(piece: Piece, writers: Mapping[str, set[str]]) -> set[str]:
+    """The variables that the functions may put something into that the module itself calls here."""
+    if piece.defines is not None:
+        return set()
+    return set().union(*(writers.get(name, ()) for name in piece.mentions))
 
 
 _BY_TEXT = frozenset({"eval", "exec"})
@@ -109,7 +119,7 @@ def nothing_of(module: ModuleCode) -> Selection:
     names: dict[str, list[Piece]] = {}
     for piece in pieces:
         if piece.defines is None:
-            for name in piece.binds:
+            for name in piece.binds | piece.writes:
                 names.setdefault(name, []).append(piece)
     return Selection((), {p.defines: p for p in pieces if p.defines is not None}, names)
 
@@ -127,11 +137,11 @@ def _names(text: str, top: str, distribution: str) -> bool:
 
 
 def _add_needed(pieces: tuple[Piece, ...], chosen: set[int]) -> None:
-    """Add the simple statements that bind what the chosen pieces mention."""
+    """Add the simple statements that bind what the chosen pieces mention, or put something into it."""
     binders: dict[str, list[int]] = {}
     for i, piece in enumerate(pieces):
         if piece.defines is None:
-            for name in piece.binds:
+            for name in piece.binds | piece.writes:
                 binders.setdefault(name, []).append(i)
     queue = list(chosen)
     while queue:

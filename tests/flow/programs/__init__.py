@@ -13,6 +13,7 @@ from tests.flow.programs.decorators import DECORATORS
 from tests.flow.programs.derived import DERIVED
 from tests.flow.programs.dynamic import DYNAMIC
 from tests.flow.programs.exported import EXPORTED
+from tests.flow.programs.filled import FILLED
 from tests.flow.programs.flags import FLAGS
 from tests.flow.programs.guards import GUARDS
 from tests.flow.programs.handed import HANDED
@@ -50,6 +51,6 @@ PROGRAMS = (
     *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
-    *ITERATION, *EXPORTED, *CONSTANTS, *MATCHED, *TOLD_BY_CALLERS,
+    *ITERATION, *EXPORTED, *CONSTANTS, *FILLED, *MATCHED, *TOLD_BY_CALLERS,
     *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *CALL_GRAPH,
 )  # fmt: skip
