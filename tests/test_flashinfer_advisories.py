@@ -204,3 +204,55 @@ def test_a_backend_that_a_release_does_not_declare_is_an_error(tmp_path: Path) -
     assert FLASHINFER.timeline.describe(result.targets[0].compatible) == "0.7.2.post1 to 0.7.4"
     told_of = [f.releases for f in result.findings if f.code == "DW401"]
     assert all(releases <= result.targets[0].compatible for releases in told_of)
+
+
+KEPT = """\
+class Fused:
+    def __init__(self, backend='auto'):
+        self.backend = backend
+
+    def make(self):
+        return CREATE(backend=self.backend)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "fires"),
+    [
+        ("def make(n):\n    return CREATE(backend=os.environ.get('BACKEND', 'auto'))", True),
+        ("def make(n):\n    chosen = os.getenv('BACKEND', default='auto')\n    return CREATE(backend=chosen)", True),
+        ("def make(n, config):\n    return CREATE(backend=config.get('backend', 'auto'))", True),
+        ("CONFIG = {'size': 3}\ndef make(n):\n    return CREATE(backend=CONFIG.get('backend', 'auto'))", True),
+        ("def make(n, backend='auto'):\n    return CREATE(backend=backend)", True),
+        ("def make(n, *, backend: Literal['trtllm', 'auto']):\n    return CREATE(backend=backend)", True),
+        ('def make(n, backend: \'Literal["trtllm", "auto"] | None\'):\n    return CREATE(backend=backend)', True),
+        ("def make(n, backend: Optional[Literal['auto']] = None):\n    return CREATE(backend=backend)", True),
+        (KEPT, True),
+        ("def make(n, backend='trtllm'):\n    return CREATE(backend=backend)", False),
+        ("def make(n):\n    return CREATE(backend=os.getenv('auto', 'trtllm'))", False),
+        ("def make(n, backend):\n    return CREATE(backend=backend)", False),
+    ],
+)
+def test_a_default_is_what_an_argument_may_be(tmp_path: Path, source: str, fires: bool) -> None:
+    text = "import os\nfrom typing import Literal, Optional\nimport flashinfer.comm as comm\n\n"
+    (tmp_path / "app.py").write_text(text + source.replace("CREATE", CREATE) + "\n")
+    request = ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("all",), select=("DW401",))
+    assert ("backend-chosen-unasked" in {finding.name for finding in scan(request).findings}) is fires
+
+
+@pytest.mark.parametrize(
+    ("arguments", "severity"),
+    [
+        ("backend: Literal['mnnvl-cutedsl', 'auto']", "warning"),
+        ("backend='mnnvl-cutedsl'", "warning"),
+        ("backend", None),
+    ],
+)
+def test_what_a_parameter_may_be_is_held_against_the_literals(
+    tmp_path: Path, arguments: str, severity: str | None
+) -> None:
+    source = f"import flashinfer.comm as comm\ndef make({arguments}):\n    return {CREATE}(backend=backend)\n"
+    (tmp_path / "app.py").write_text(source)
+    request = ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("0.7.2",), select=("DW107",))
+    found = [finding.severity.value for finding in scan(request).findings]
+    assert found == ([severity] if severity else [])

@@ -23,6 +23,9 @@ from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.syntax.syntax import subscript_parts
 from driftwatch.releases import ReleaseSet
 
+MAX_LITERALS = 8
+"""Longer lists of texts that a parameter may be are not followed."""
+
 
 def annotated(run: Run, function: FunctionCode, node: cst.BaseExpression, *, eager: bool = False) -> Value | None:
     """An instance of what an annotation of a function's parameter names; None when no class is known by it."""
@@ -111,3 +114,27 @@ def default_of(run: Run, function: FunctionCode, node: cst.BaseExpression, where
     """The value of a parameter's default, which belongs to the function's module."""
     frame = Frame(function.module, function.tree, records=False, muted=True, closure=function.closure or ())
     return run.apart(frame, State(where, {}, run.state.heap)).eval(node)
+
+
+def texts_of(function: FunctionCode, parameter: cst.Param) -> tuple[str, ...]:
+    """The texts that a parameter is said to be: its default, and those that its annotation lists."""
+    literals = _literals(function, parameter.annotation.annotation) if parameter.annotation is not None else []
+    written = [parameter.default, *(literals if len(literals) <= MAX_LITERALS else [])]
+    texts = [node.evaluated_value for node in written if isinstance(node, cst.SimpleString)]
+    return tuple(dict.fromkeys(text for text in texts if isinstance(text, str)))
+
+
+def _literals(function: FunctionCode, node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    if isinstance(node, cst.SimpleString):
+        text = node.evaluated_value
+        quoted = function.tree.quoted(text, node) if isinstance(text, str) and "Literal" in text else None
+        return [] if quoted is None else _literals(function, quoted)
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
+        return [*_literals(function, node.left), *_literals(function, node.right)]
+    if not isinstance(node, cst.Subscript):
+        return []
+    name = node.value.attr if isinstance(node.value, cst.Attribute) else node.value
+    if not isinstance(name, cst.Name) or name.value not in ("Literal", "Optional", "Union"):
+        return []
+    parts = subscript_parts(node)
+    return parts if name.value == "Literal" else [each for part in parts for each in _literals(function, part)]

@@ -31,6 +31,9 @@ from driftwatch.flow.interpreter.run import Run, escape
 from driftwatch.flow.interpreter.sinks import only_says
 from driftwatch.flow.uses import Location
 
+_WITH_DEFAULT = frozenset({"get", "getenv"})
+"""What looks something up, and gives its second argument where there is nothing."""
+
 
 def at_call(run: Run, arguments: Arguments, node: cst.CSTNode) -> Arguments:
     """The arguments as they are when another call passes them on: they first became arguments in this one."""
@@ -103,7 +106,21 @@ def unknown_call(
             lose(run, value, node, PASSED_ON)
     run.may_raise()
     reach = run.state.reach
-    return made_from(reach, *given, Value(((reach, callee or UNKNOWN),)))
+    made = made_from(reach, *given, Value(((reach, callee or UNKNOWN),)))
+    return join(made, _default(arguments, node).within(reach))
+
+
+def _default(arguments: Arguments, node: cst.CSTNode) -> Value:
+    """A text that a call gives where it finds nothing, as it is written: ``os.environ.get(key, "text")``."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, (cst.Attribute, cst.Name)):
+        return Value()
+    name = node.func.attr.value if isinstance(node.func, cst.Attribute) else node.func.value
+    default = argument(arguments, 1, "default") if name in _WITH_DEFAULT else None
+    return (
+        Value()
+        if default is None
+        else default.only(lambda atom: isinstance(atom, Const) and isinstance(atom.value, str))
+    )
 
 
 def _as_given(run: Run, value: Value) -> Value:

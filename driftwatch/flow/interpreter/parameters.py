@@ -9,6 +9,7 @@ from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListCont
 from driftwatch.flow.domain.values import (
     Atom,
     Class,
+    Const,
     DictRef,
     External,
     Instance,
@@ -19,7 +20,7 @@ from driftwatch.flow.domain.values import (
     touches_library,
     unknown,
 )
-from driftwatch.flow.interpreter.annotations import annotated, default_of
+from driftwatch.flow.interpreter.annotations import annotated, default_of, texts_of
 from driftwatch.flow.interpreter.arguments import at_call
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -49,6 +50,9 @@ def bind_unknown(
         fixture = FIXTURES.get(parameter.name.value)
         given = _of_annotation(run, function, parameter, reach) if fixture is None else None
         given = given and join(given, _of_library(run, function, parameter, reach))
+        if given is not None and function.name == "__init__":
+            # What it keeps is asked for by methods that know nothing of the parameter.
+            given = join(given, Value(tuple((reach, Const(text)) for text in texts_of(function, parameter))))
         bindings[parameter.name.value] = given or Value(((reach, External(fixture or "")),))
     if isinstance(params.star_arg, cst.Param):
         key = run.world.identities.number(function.node, uid, "*")

@@ -8,9 +8,12 @@ import libcst as cst
 
 from driftwatch.binding.calls import parts
 from driftwatch.binding.refused import known_arguments
+from driftwatch.flow.domain.code import FunctionCode
 from driftwatch.flow.domain.state import Entry
-from driftwatch.flow.domain.values import Alternative, Atom, Const, External, LibInstance
+from driftwatch.flow.domain.values import Alternative, Atom, Const, External, LibInstance, Unknown
+from driftwatch.flow.interpreter.annotations import texts_of
 from driftwatch.flow.interpreter.arguments import written_in
+from driftwatch.flow.interpreter.parameters import all_parameters
 from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.flow.uses import NOTHING_GIVEN, Argument, CallUse, Catch, Constant
 from driftwatch.flow.uses import Unknown as UnknownArgument
@@ -26,7 +29,7 @@ def argument_of(run: Run, entry: Entry, name: str | None, catch: Catch, node: cs
         where,
         name,
         where <= entry.certain,
-        tuple((w, constant_of(a)) for w, a in as_alternatives(entry.value, where)),
+        _constants(run, as_alternatives(entry.value, where)),
         entry.trace,
         entry.location,
         catch if entry.location is not None else None,
@@ -34,6 +37,22 @@ def argument_of(run: Run, entry: Entry, name: str | None, catch: Catch, node: cs
         entry.conditional & where,
         entry.written if entry.location is not None else written_in(run, node, name),
     )
+
+
+def _constants(run: Run, alternatives: list[Alternative]) -> tuple[tuple[ReleaseSet, Constant], ...]:
+    """The literals something may be; a parameter as it came in may be what it is said to be, or anything."""
+    found = [(where, constant_of(atom)) for where, atom in alternatives]
+    for where, atom in alternatives:
+        if isinstance(atom, Unknown) and atom.parameter is not None and not atom.derived:
+            found += [(where, text) for text in _texts(run.frame.function, atom.parameter)]
+    return tuple(dict.fromkeys(found))
+
+
+def _texts(function: FunctionCode | None, name: str) -> tuple[str, ...]:
+    if function is None:
+        return ()
+    named = (each for each in all_parameters(function.node.params) if each.name.value == name)
+    return next((texts_of(function, parameter) for parameter in named), ())
 
 
 def _objects(alternatives: list[Alternative]) -> tuple[tuple[ReleaseSet, tuple[str, ...]], ...]:
