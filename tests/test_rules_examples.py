@@ -11,7 +11,7 @@ from driftwatch.flow.project import analyse
 from driftwatch.project.declared import Requirements
 from driftwatch.project.pins import installations
 from driftwatch.rules import RULES, apply, apply_to_installations, rule
-from driftwatch.rules.example import COMPANIONS, DISTRIBUTION, history, knowledge
+from driftwatch.rules.example import BESIDE, COMPANIONS, DISTRIBUTION, history, knowledge
 from driftwatch.rules.rule import Context, Example, Rule
 
 KILN = history()
@@ -24,7 +24,7 @@ def findings(folder: Path, example: Example) -> list[Finding]:
     path = folder / example.file
     path.write_text(example.source, encoding="utf-8")
     checked = KILN.timeline.matching(example.against or "")
-    context = Context(KILN, checked, knowledge(), COMPANIONS)
+    context = Context(KILN, checked, knowledge(), COMPANIONS, BESIDE)
     if path.suffix == ".py":
         analysis = analyse(folder, [path], [KILN])
         assert analysis.diagnostics == ()

@@ -281,3 +281,59 @@ def test_a_pin_of_a_fork_is_a_pin_of_the_library(tmp_path: Path) -> None:
     result = scan(ScanRequest((tmp_path,), (watched,), base=tmp_path))
     assert [f.code for f in result.findings] == ["DW601"]
     assert result.targets[0].timeline.describe(result.targets[0].checked) == "0.4.1"
+
+
+FLASHINFER = "flashinfer-python==0.6.12\n"
+UV = """\
+[project]
+name = "engine"
+dependencies = ["flashinfer-python==0.6.14", "flashinfer-cubin==0.6.14"]
+
+[[tool.uv.index]]
+url = "https://flashinfer.ai/whl"
+"""
+EXTRA = """\
+[project]
+name = "engine"
+dependencies = ["flashinfer-python==0.6.12"]
+
+[project.optional-dependencies]
+fast = ["flashinfer-cubin>=0.6"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"requirements.txt": f"{FLASHINFER}flashinfer-cubin\n"}, [("DW602", "requirements.txt", 2)]),
+        ({"requirements.txt": "flashinfer-python\nflashinfer-cubin==0.6.12\n"}, [("DW602", "requirements.txt", 1)]),
+        ({"pyproject.toml": EXTRA}, [("DW602", "pyproject.toml", 6)]),
+        # Pinned in another file, from a URL, or beside a release that does not look.
+        ({"requirements.txt": f"{FLASHINFER}flashinfer-cubin\n", "constraints.txt": "flashinfer-cubin==0.6.12"}, []),
+        ({"requirements.txt": f"{FLASHINFER}flashinfer-cubin @ https://host.org/cubin.whl\n"}, []),
+        ({"requirements.txt": "flashinfer-python==0.3.1\nflashinfer-cubin\n"}, []),
+        ({"requirements.txt": f"{FLASHINFER}flashinfer-cubin==0.6.12\n"}, []),
+        # On the package index are the cubins up to 0.6.13, and no jit-cache.
+        (
+            {"requirements.txt": "flashinfer-python==0.6.14\nflashinfer-cubin==0.6.14\n"},
+            [("DW603", "requirements.txt", 2)],
+        ),
+        ({"requirements.txt": f"{FLASHINFER}flashinfer-jit-cache==0.6.12\n"}, [("DW603", "requirements.txt", 2)]),
+        ({"requirements.txt": f"--find-links wheels\n{FLASHINFER}flashinfer-jit-cache==0.6.12\n"}, []),
+        ({"pyproject.toml": UV}, []),
+        (
+            {
+                "Dockerfile": "FROM a\nRUN pip install flashinfer-jit-cache==0.6.12 --index-url https://flashinfer.ai/whl\n"
+            },
+            [],
+        ),
+        ({"requirements.txt": "flashinfer-python==99.1\nflashinfer-cubin==99.1\n"}, []),
+    ],
+)
+def test_companions_that_an_installer_chooses_or_does_not_find(
+    tmp_path: Path, files: dict[str, str], expected: list[tuple[str, str, int]]
+) -> None:
+    (target,) = (t for t in shipped_targets() if t.module == "flashinfer.comm")
+    watched = Watched(store.load(target.snapshots), target.data, target.companions)
+    result = scan(ScanRequest((write(tmp_path, files),), (watched,), base=tmp_path))
+    assert [(f.code, f.location.path, f.location.line) for f in result.findings] == expected

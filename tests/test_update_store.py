@@ -15,8 +15,8 @@ from driftwatch.snapshot.history import History
 from driftwatch.snapshot.index import PackageIndex
 from driftwatch.snapshot.index_settings import IndexSettings
 from driftwatch.snapshot.model import Ref
-from driftwatch.snapshot.store import ReleaseRecord
-from driftwatch.snapshot.update import ABSENT, UpdateResult, add, list_, update
+from driftwatch.snapshot.store import ABSENT, ReleaseRecord
+from driftwatch.snapshot.update import UpdateResult, add, list_, update
 from driftwatch.snapshot.verify import evenly, verify
 from driftwatch.targets.target import Target
 from tests.fake_index import FakeIndex, make_sdist, make_wheel, serving

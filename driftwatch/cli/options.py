@@ -156,7 +156,7 @@ def watched(
 
     from driftwatch.project.ranges import named
     from driftwatch.scan import Watched
-    from driftwatch.snapshot.update import without_module
+    from driftwatch.snapshot.store import releases_without_module
 
     targets = {canonicalize_name(target.distribution): target for target in targets_of(config)}
     asked: dict[str, list[str]] = {}
@@ -172,7 +172,7 @@ def watched(
                 target.data,
                 target.companions,
                 target.aliases,
-                without_module(target),
+                releases_without_module(target.snapshots),
             )
             for target in known
         ),

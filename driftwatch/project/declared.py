@@ -38,6 +38,7 @@ _INCLUDED = re.compile(r"(?:-r|--requirement|-c|--constraint)(?:\s+|=)(\S+)")
 _EXTRA = re.compile(r"""(?:\s+and\s+)?\bextra\s*==\s*(['"])(?P<name>[^'"]*)\1(?:\s+and\s+)?""")
 _NAMED_URL = re.compile(r"(?:(?:-e|--editable)(?:\s+|=))?(?P<url>[\w+.-]+://\S+?)#(?:\S*&)?egg=(?P<name>[\w.-]+)")
 _SECRET = re.compile(r"(?<=://)[^/@\s]*@")
+_INDEX = re.compile(r"index[-_ ]?url|find[-_]links|--index\b|tool\.uv\.index|poetry\.source|pdm\.source", re.IGNORECASE)
 _COMMENT = re.compile(r"(^|\s)#.*")
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
 _INI_PLACE = re.compile(r"^While reading from [^\[]*(?:\[line +\d+\])?: ")
@@ -49,7 +50,8 @@ class Declaration:
 
     `version` is the public version that it pins, None where it leaves a choice; `url` is where it comes from instead of
     an index. `marker` is the condition it stands under, `group` the extra or dependency group it belongs to; empty for
-    what is always installed. `always` says that it holds however the project is installed.
+    what is always installed. `always` says that it holds however the project is installed, `indexed` that its file
+    speaks of another package index than the usual one.
     """
 
     distribution: str
@@ -64,6 +66,7 @@ class Declaration:
     group: str = ""
     url: str = ""
     always: bool = False
+    indexed: bool = False
 
     @property
     def file(self) -> str:
@@ -339,7 +342,8 @@ class Requirements:
             return
         for stage in installed(text, {name: _spelt(name) for name in self._meant}):
             pins = (self._of_stage(path, found) for found in stage)
-            yield tuple(pin for pin in pins if pin is not None)
+            indexed = _INDEX.search(text) is not None
+            yield tuple(replace(pin, indexed=indexed) for pin in pins if pin is not None)
 
     def _of_stage(self, path: Path, found: Installed) -> Declaration | None:
         version = _public(found.version)
@@ -400,7 +404,10 @@ class Requirements:
     ) -> tuple[Declaration, ...]:
         if (path, key) not in self._read:
             text = self._text(path)
-            self._read[path, key] = () if text is None else tuple(read(path, text))
+            found = () if text is None else tuple(read(path, text))
+            if text is not None and _INDEX.search(text):
+                found = tuple(replace(declared, indexed=True) for declared in found)
+            self._read[path, key] = found
         return self._read[path, key]
 
     def _text(self, path: Path) -> str | None:

@@ -16,9 +16,13 @@ from driftwatch.project.declared import Declaration, Requirements
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """Pins that are installed together, in the order in which they are written; each has a version."""
+    """Pins that are installed together, in the order in which they are written; each has a version.
+
+    `loose` are the requirements beside them that leave a choice which no pin of the project makes.
+    """
 
     pins: tuple[Declaration, ...]
+    loose: tuple[Declaration, ...] = ()
 
 
 def installations(requirements: Requirements, names: Iterable[str]) -> tuple[Installation, ...]:
@@ -31,25 +35,47 @@ def installations(requirements: Requirements, names: Iterable[str]) -> tuple[Ins
     if len(wanted) < 2:
         return ()
     subject = wanted[0]
-    projects, others = (_pinned(sheets, wanted) for sheets in requirements.sheets)
+    projects, others = ([_wanted(sheet, wanted) for sheet in sheets] for sheets in requirements.sheets)
     own = _agreed(projects, subject) or _agreed(others, subject)
+    pinned = {each.distribution for sheet in (*projects, *others) for each in sheet if each.version is not None}
     result: dict[Installation, None] = {}
-    for pins in projects:
-        always = [pin for pin in pins if not pin.group]
-        for group in dict.fromkeys(pin.group for pin in pins):
-            result[Installation((*always, *(pin for pin in pins if group and pin.group == group)))] = None
-    for pins in others:
-        there = any(pin.distribution == subject for pin in pins)
-        result[Installation(tuple(pins if there or own is None else [own, *pins]))] = None
+    for sheet in projects:
+        for group in dict.fromkeys(each.group for each in sheet):
+            together = [each for each in sheet if not each.group]
+            together += [each for each in sheet if group and each.group == group]
+            found = _installation(together, pinned)
+            if found.pins:
+                result[found] = None
+    for sheet in others:
+        found = _installation(sheet, pinned)
+        if not found.pins:
+            continue
+        there = any(pin.distribution == subject for pin in found.pins)
+        result[found if there or own is None else Installation((own, *found.pins), found.loose)] = None
     return tuple(result)
 
 
-def _pinned(sheets: Iterable[tuple[Declaration, ...]], wanted: Collection[str]) -> list[list[Declaration]]:
-    pinned = ([d for d in sheet if d.version is not None and d.distribution in wanted] for sheet in sheets)
-    return [pins for pins in pinned if pins]
+def _wanted(sheet: tuple[Declaration, ...], wanted: Collection[str]) -> list[Declaration]:
+    return [declared for declared in sheet if declared.distribution in wanted]
+
+
+def _installation(together: Iterable[Declaration], pinned: Collection[str]) -> Installation:
+    pins: list[Declaration] = []
+    loose: list[Declaration] = []
+    for declared in together:
+        if declared.version is not None:
+            pins.append(declared)
+        elif not declared.url and declared.distribution not in pinned:
+            loose.append(declared)
+    return Installation(tuple(pins), tuple(loose))
 
 
 def _agreed(found: list[list[Declaration]], name: str) -> Declaration | None:
     """The one version that is always installed of a distribution; None where there are several or none."""
-    pins = [pin for pins in found for pin in pins if pin.distribution == name and not pin.group and not pin.marker]
+    pins = [
+        pin
+        for sheet in found
+        for pin in sheet
+        if pin.distribution == name and pin.version is not None and not pin.group and not pin.marker
+    ]
     return pins[0] if pins and len({pin.version for pin in pins}) == 1 else None

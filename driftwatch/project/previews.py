@@ -22,7 +22,7 @@ from driftwatch.snapshot import store
 from driftwatch.snapshot.cache import cache_root
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.update import add, add_empty, without_module
+from driftwatch.snapshot.update import add, add_empty
 from driftwatch.targets.target import Target
 
 FOLDER = "previews-1"  # another number for another form
@@ -59,7 +59,7 @@ def with_releases(
 def _added(target: Target, versions: Sequence[str], index: PackageIndex | None) -> list[tuple[str, str]]:
     """Add what can be had; the versions that cannot, with the reason."""
     unavailable: list[tuple[str, str]] = []
-    absent = without_module(target)
+    absent = store.releases_without_module(target.snapshots)
     for version in versions:
         try:
             if version in absent:

@@ -16,6 +16,7 @@ from driftwatch.rules import (
     changed_default,
     deprecated,
     invalid_literal,
+    loose_companion,
     missing_argument,
     missing_member,
     missing_module,
@@ -29,6 +30,7 @@ from driftwatch.rules import (
     switched_off,
     too_many_positional,
     unknown_keyword,
+    unpublished_companion,
     unsafe_signature_probe,
 )
 from driftwatch.rules.rule import Context, Rule
@@ -55,6 +57,8 @@ RULES: tuple[Rule, ...] = (
     unsafe_signature_probe.RULE,
     switched_off.RULE,
     package_skew.RULE,
+    loose_companion.RULE,
+    unpublished_companion.RULE,
 )
 """Every rule, in the order of their codes."""
 

@@ -25,9 +25,13 @@ from driftwatch.snapshot.model import (
     Symbol,
     SymbolKind,
 )
+from driftwatch.targets.companions import Companion, Companions
 
 DISTRIBUTION = "kiln"
 COMPANIONS = ("kiln-bricks", "kiln-fuel")
+BESIDE = Companions(
+    (Companion("kiln-bricks", "kiln_bricks", "bricks are baked", "https://bricks.example", (), published="<2"),)
+)
 RELEASES = ("1.0", "1.1", "1.2", "2.0", "2.1")
 
 _ALL = RELEASES

@@ -53,29 +53,29 @@ def _verdict(pin: Declaration, partner: Declaration, context: Context) -> Verdic
         location=Location(pin.path, pin.line, pin.column, pin.line, pin.end_column),
         symbol=pin.distribution,
         parameter=None,
-        releases=_releases(str(partner.version), context),
+        releases=releases_of(str(partner.version), context),
         catch=None,
         message=f"`{pin.distribution}` is pinned to {version}, and `{partner.distribution}` beside it to {other}: "
-        f"{_effect(partner, pin, context)}",
+        f"{effect(partner, pin, context)}",
         hint=f"pin both to one; where there is no `{pin.distribution}` {other}, leave it out",
         trace=(Step(partner.path, partner.line, f"`{partner.distribution}` is pinned to {other} here"),),
     )
 
 
-def _effect(partner: Declaration, pin: Declaration, context: Context) -> str:
-    """What comes of it, where that is known of the pinned release."""
+def effect(partner: Declaration, pin: Declaration, context: Context) -> str:
+    """What comes of a companion of another version, where that is known of the pinned release."""
     does = context.beside.does(partner.whole)
     companion = context.beside.of(pin.distribution)
     if partner.distribution != canonicalize_name(context.history.distribution) or does is None or companion is None:
         return "they must be of one version"
-    if companion.fits(partner.whole, pin.whole):
+    if pin.version is not None and companion.fits(partner.whole, pin.whole):
         return "the release compares their text, and takes it for one that fits"
     if does[0] == RAISES:
         return f"importing the library raises {does[1]}"
     return f"the release ignores it with a warning, and {companion.missing}"
 
 
-def _releases(version: str, context: Context) -> ReleaseSet:
+def releases_of(version: str, context: Context) -> ReleaseSet:
     """The pinned release where it is one that is checked; else the pins are wrong whatever is checked."""
     versions = context.history.timeline.versions
     pinned = ReleaseSet(1 << versions.index(version)) if version in versions else context.checked

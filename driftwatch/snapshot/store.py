@@ -30,6 +30,8 @@ from driftwatch.snapshot.stored_epochs import StoredEpochs, StoredLine
 
 HISTORY = "history.jsonl"
 RELEASES = "releases.jsonl"
+ABSENT = "without_module.jsonl"
+"""The releases whose artifacts do not have the module, so that none is fetched twice."""
 FORMAT = 2
 
 __all__ = [
@@ -184,6 +186,22 @@ def _mask(timeline: Timeline, span: tuple[object, object], path: Path, number: i
     if end <= first:
         raise SnapshotError(f"{path}, line {number} is damaged: it ends before it begins")
     return (1 << end) - (1 << first)
+
+
+def without_module(folder: Path) -> dict[str, dict[str, str]]:
+    """The artifacts that are known not to have the module, by sha256; each with its ``version``."""
+    try:
+        rows = (folder / ABSENT).read_text(encoding="utf-8").splitlines()
+        return {row["sha256"]: row for row in map(json.loads, rows)}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise SnapshotError(f"{folder / ABSENT} is damaged", "delete it; it is made again") from None
+
+
+def releases_without_module(folder: Path) -> tuple[str, ...]:
+    """The releases that are known not to have the module, oldest first."""
+    return Timeline.of({row["version"] for row in without_module(folder).values()}).versions
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------

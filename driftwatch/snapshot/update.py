@@ -18,7 +18,6 @@ from pathlib import Path
 from packaging.version import Version
 
 from driftwatch.errors import DriftwatchError, IndexUnavailableError, SnapshotError, UsageError
-from driftwatch.releases import Timeline
 from driftwatch.snapshot import store
 from driftwatch.snapshot.collect import collect
 from driftwatch.snapshot.index import Artifact, PackageIndex, Project, the_index
@@ -36,8 +35,6 @@ from driftwatch.snapshot.reader import Reader
 from driftwatch.snapshot.store import ReleaseRecord
 from driftwatch.targets.target import Target
 
-ABSENT = "without_module.jsonl"
-"""Beside a target's snapshots: the releases whose artifacts do not have the module, so that none is fetched twice."""
 AHEAD = 4
 """So many releases are fetched while one is collected."""
 
@@ -95,7 +92,7 @@ def update(
         if target.origin is not None:
             return _update_from_folder(target, target.origin, known, used)
         project = used.project(target.distribution)
-        absent = _absent(target)
+        absent = store.without_module(target.snapshots)
         wanted = _watched(project, target, pre=pre) if only is None else only
         missing = [v for v in wanted if v not in known and _hash(project, v) not in absent]
         making = _Making(target)
@@ -135,11 +132,6 @@ def add(target: Target, specs: Sequence[str], *, index: PackageIndex | None = No
 def add_empty(target: Target, version: str) -> None:
     """Adds a release that does not have the module: nothing of it is there."""
     _save(target, [(Snapshot(version, {}), ReleaseRecord(version))])
-
-
-def without_module(target: Target) -> tuple[str, ...]:
-    """The releases that are known not to have the module, oldest first."""
-    return Timeline.of({row["version"] for row in _absent(target).values()}).versions
 
 
 def list_(target: Target) -> tuple[ReleaseRecord, ...]:
@@ -271,32 +263,21 @@ def _hash(project: Project, version: Version) -> str:
     return choose_for_snapshot(project.releases[version]).sha256
 
 
-def _absent(target: Target) -> dict[str, dict[str, str]]:
-    """The artifacts known not to have the module, by sha256."""
-    try:
-        rows = (target.snapshots / ABSENT).read_text(encoding="utf-8").splitlines()
-        return {row["sha256"]: row for row in map(json.loads, rows)}
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, KeyError, TypeError):
-        raise SnapshotError(f"{target.snapshots / ABSENT} is damaged", "delete it; it is made again") from None
-
-
 def _remember(target: Target, without: Sequence[OpenedRelease]) -> None:
     if not without:
         return
-    rows = _absent(target)
+    rows = store.without_module(target.snapshots)
     for opened in without:
         if opened.artifact and opened.sha256:
             rows[opened.sha256] = {"version": opened.release, "artifact": opened.artifact, "sha256": opened.sha256}
     ordered = sorted(rows.values(), key=lambda row: (Version(row["version"]), row["artifact"]))
     target.snapshots.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.snapshots, prefix=f".{ABSENT}.")
+    handle, name = tempfile.mkstemp(dir=target.snapshots, prefix=f".{store.ABSENT}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.writelines(json.dumps(row) + "\n" for row in ordered)
         Path(name).chmod(0o644)
-        Path(name).replace(target.snapshots / ABSENT)
+        Path(name).replace(target.snapshots / store.ABSENT)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

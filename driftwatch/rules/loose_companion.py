@@ -1,0 +1,84 @@
+"""DW602: of packages that must be of one version, one is pinned and another left to the installer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.utils import canonicalize_name
+
+from driftwatch.findings import Severity, Verdict
+from driftwatch.flow.uses import Location, Step
+from driftwatch.project.declared import Declaration
+from driftwatch.project.pins import Installation
+from driftwatch.rules.package_skew import effect, releases_of
+from driftwatch.rules.rule import Context, Example, Expected, Rule
+
+_CODE, _NAME, _SEVERITY = "DW602", "loose-companion", Severity.WARNING
+
+
+def check(installation: Installation, context: Context) -> Iterator[Verdict]:
+    library = canonicalize_name(context.history.distribution)
+    companions = {canonicalize_name(name) for name in context.companions}
+    for loose in installation.loose:
+        beside = {library} if loose.distribution in companions else companions
+        partner = next((pin for pin in installation.pins if pin.distribution in beside and pin.meets(loose)), None)
+        if partner is None:
+            continue
+        if partner.distribution == library and context.beside.skews and context.beside.does(partner.whole) is None:
+            continue  # this release does not look
+        yield _verdict(loose, partner, context)
+
+
+def _verdict(loose: Declaration, partner: Declaration, context: Context) -> Verdict:
+    version = str(partner.version)
+    return Verdict(
+        code=_CODE,
+        name=_NAME,
+        severity=_SEVERITY,
+        distribution=context.history.distribution,
+        location=Location(loose.path, loose.line, loose.column, loose.line, loose.end_column),
+        symbol=loose.distribution,
+        parameter=None,
+        releases=releases_of(version, context),
+        catch=None,
+        message=f"`{loose.requirement}` leaves the release to the installer, and `{partner.distribution}` beside it is "
+        f"pinned to {version}; with another one {effect(partner, loose, context)}",
+        hint=f"pin it to {version} as well; where there is no `{loose.distribution}` {version}, leave it out",
+        trace=(Step(partner.path, partner.line, f"`{partner.distribution}` is pinned to {version} here"),),
+    )
+
+
+_LOOSE = """\
+kiln==1.2
+kiln-bricks
+"""
+
+_PINNED = """\
+kiln==1.2
+kiln-bricks==1.2
+"""
+
+RULE = Rule(
+    code=_CODE,
+    name=_NAME,
+    severity=_SEVERITY,
+    summary="One of the library's packages pinned, and another left to the installer.",
+    rationale=(
+        "Where packages must be of one version (see DW601) and only some of them are pinned, the installer takes the "
+        "newest release of the rest: right on the day on which the pin is the newest, and wrong from the next one on. "
+        "Held together is what is installed together, as for DW601. A package that any file of the project pins is "
+        "not left to the installer, and neither is one that comes from a URL."
+    ),
+    hint="Pin all of them to one release, in one place.",
+    check_installation=check,
+    bad=(
+        Example(
+            "The companion is whatever is the newest",
+            _LOOSE,
+            (Expected(2, "1.2", None),),
+            against="==1.2",
+            file="requirements.txt",
+        ),
+    ),
+    good=(Example("Both are pinned", _PINNED, file="requirements.txt"),),
+)
