@@ -119,7 +119,9 @@ def _bound(
     }
     binding = Binding(record.name, ADAPTED, evidence, target, target, shape, why, lacks, drift)
     binding.refused = settler.refused
-    if evidence != COMMON and shape.covers(record.reference) and not settler.unusable:
+    # What no build can use is refused where there is a wrapper; it is no reason to have one.
+    gated = any(rule.releases is not None for rules in settler.unusable.values() for rule in rules)
+    if evidence != COMMON and shape.covers(record.reference) and not gated:
         binding.state = OWN
     else:
         binding.prepared = (record, preparing(record, shape, settler))

@@ -22,7 +22,7 @@ from driftwatch.targets.flashinfer_comm import machine as machine_module
 from driftwatch.targets.flashinfer_comm.agreement import Decision, Request, Terms, decide, oneshot, why_not
 from driftwatch.targets.flashinfer_comm.backends import UnifiedKernels
 from driftwatch.targets.flashinfer_comm.conditions import CONDITIONS
-from driftwatch.targets.flashinfer_comm.gates import offers, workspace_bytes
+from driftwatch.targets.flashinfer_comm.gates import known_fault, offers, workspace_bytes
 from driftwatch.targets.flashinfer_comm.machine import Machine, unreachable
 from driftwatch.targets.flashinfer_comm.vote import _packed, _unpacked
 from driftwatch.targets.flashinfer_comm.workspaces import UnifiedWorkspace
@@ -307,6 +307,33 @@ def test_a_workspace_without_a_multicast_pointer(make: Callable[..., Adapter], m
             UnifiedWorkspace(adapter, terms, ASKED, None, Meeting(), 2)  # type: ignore[arg-type]
     assert drawn[0] != drawn[1], "both would name their sockets alike"
     assert simulated.Workspace.alive == 0
+
+
+def test_stages_that_are_not_aligned(make: Callable[..., Adapter], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exception on the device would end the process: it is told before, so that all ranks take the next backend."""
+    pytest.importorskip("torch")
+    from tests.adapter import simulated
+
+    adapter = make("0.6.15")
+    _, ballots = two([adapter, adapter], [at(0), at(1)])
+    terms = Terms(**ballots[0]["backends"]["mnnvl"]["terms"])
+    real = simulated.Build._create
+
+    def create(self: Build, a: dict[str, Any]) -> Any:
+        workspace = real(self, a)
+        workspace.buffer_size_bytes = 699_056
+        return workspace
+
+    monkeypatch.setattr(simulated.Build, "_create", create)
+    with pytest.raises(RuntimeError, match="would not be aligned"):
+        UnifiedWorkspace(make("0.6.15"), terms, ASKED, None, Meeting(), 2)  # type: ignore[arg-type]
+    assert simulated.Workspace.alive == 0
+
+
+def test_what_is_known_to_go_wrong_is_told(make: Callable[..., Adapter]) -> None:
+    assert "negative subnormal" in str(known_fault(make("0.6.10"), "mnnvl"))
+    assert known_fault(make("0.6.10"), "trtllm") is None
+    assert known_fault(make("0.6.12"), "mnnvl") is None
 
 
 def test_a_kernel_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from abc import ABC, abstractmethod
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -379,3 +380,32 @@ def test_a_class_below_an_abstract_one() -> None:
     assert issubclass(ours, Base)
     with pytest.raises(UnsupportedArgument, match="Theirs: b=2"):
         ours(1, b=2)
+
+
+@pytest.mark.parametrize(
+    ("function", "beside"), [("allreduce_fusion", "input"), ("trtllm_allreduce_fusion", "allreduce_in")]
+)
+def test_a_weight_of_another_dtype(
+    function: str, beside: str, data: dict[str, Any], history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refused wherever there is a wrapper; the library's own function stays the library's own."""
+    half, single = SimpleNamespace(dtype="bfloat16"), SimpleNamespace(dtype="float32")
+    for release in ("0.6.0", "0.6.11"):
+        Recorder(history, release).install(monkeypatch)
+        adapter = Adapter(data, CONDITIONS)
+        needed = dict.fromkeys(adapter.bindings[function].shape.required)  # type: ignore[union-attr]
+        call = adapter.function(function)
+        assert call(**{**needed, beside: half, "rms_gamma": half}) == function
+        with pytest.raises(UnsupportedArgument, match=r"rms_gamma=<SimpleNamespace> .* gives noise"):
+            call(**{**needed, beside: half, "rms_gamma": single})
+
+
+def test_a_backend_that_came_later(data: dict[str, Any], history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    for release, taken in (("0.6.12", False), ("0.7.2.post1", True)):
+        Recorder(history, release).install(monkeypatch)
+        create = Adapter(data, CONDITIONS).function("create_allreduce_fusion_workspace")
+        if taken:
+            assert create("mnnvl-cutedsl", 1, 2, 3, 4, 5)
+        else:
+            with pytest.raises(UnsupportedArgument, match=r"backend='mnnvl-cutedsl'.* trtllm and mnnvl alone"):
+                create("mnnvl-cutedsl", 1, 2, 3, 4, 5)

@@ -51,6 +51,12 @@ def is_for_mnnvl(value: Any, others: Mapping[str, Any]) -> bool:
     return value is not None and others["workspace"].backend == "mnnvl"
 
 
+def is_of_another_dtype(value: Any, others: Mapping[str, Any]) -> bool:
+    """A weight beside an input, `input` or `allreduce_in`, whose dtype it does not have."""
+    x = others["input"] if "input" in others else others["allreduce_in"]
+    return bool(value.dtype != x.dtype)
+
+
 def is_tensor(value: Any, others: Mapping[str, Any]) -> bool:
     """Whether it is a tensor."""
     return hasattr(value, "data_ptr")
@@ -67,5 +73,6 @@ CONDITIONS: dict[str, Condition] = {
     "bound_to_group_on_own_device": bound_to_group_on_own_device,
     "group_is_world": group_is_world,
     "is_for_mnnvl": is_for_mnnvl,
+    "is_of_another_dtype": is_of_another_dtype,
     "is_tensor": is_tensor,
 }

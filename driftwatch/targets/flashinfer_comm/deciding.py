@@ -30,7 +30,7 @@ from driftwatch.targets.flashinfer_comm.agreement import (
 )
 from driftwatch.targets.flashinfer_comm.asked import place_in
 from driftwatch.targets.flashinfer_comm.backends import PairKernels, Stuck, UnifiedKernels, make_kernels, warm_up
-from driftwatch.targets.flashinfer_comm.gates import offers
+from driftwatch.targets.flashinfer_comm.gates import known_fault, offers
 from driftwatch.targets.flashinfer_comm.machine import Machine, probe_machine, unreachable
 from driftwatch.targets.flashinfer_comm.sharing import Share, held, offer
 from driftwatch.targets.flashinfer_comm.vote import Meeting, VoteFailed
@@ -276,6 +276,9 @@ class Decided:
             if decision.error:
                 raise ValueError(decision.error)
             raise FusedUnavailable(str(decision.unmet))
+        fault = known_fault(self.adapter, self.terms.backend) if self.terms is not None else None
+        if fault is not None and first:
+            logger.warning("%s was asked for: in %s %s", decision.backends[0], self.adapter.installed.described, fault)
         level = logging.INFO if decision.fused or self.mode == OFF or self.world_size == 1 else logging.WARNING
         logger.log(
             level if first else logging.DEBUG,

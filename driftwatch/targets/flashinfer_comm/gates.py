@@ -218,6 +218,12 @@ def _memory_objection(request: Request, machine: Machine, backend: str, size: in
     return None
 
 
+def known_fault(adapter: Adapter, backend: str) -> str | None:
+    """What is known to go wrong with a backend of the installed release, though it runs."""
+    row = _row(adapter.target["faults"], adapter.installed.release, backend)
+    return None if row is None else str(row["because"])
+
+
 def workspace_bytes(request: Request, backend: str, size: int) -> int:
     """What a workspace takes on each device.
 

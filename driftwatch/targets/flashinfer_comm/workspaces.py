@@ -19,6 +19,8 @@ from driftwatch.targets.flashinfer_comm.agreement import MNNVL, PAIR, Request, T
 from driftwatch.targets.flashinfer_comm.gates import CREATE, PAIR_CREATE, PAIR_DESTROY
 from driftwatch.targets.flashinfer_comm.vote import Meeting
 
+_STAGES = 32
+"""Two stages of a two-shot buffer, each aligned to what one access takes."""
 _CHECKPOINT = {"prepare": "checkpoint_prepare", "restore": "checkpoint_restore"}
 
 
@@ -69,6 +71,11 @@ class UnifiedWorkspace:
             # Before 0.6.16 a release looks at this nowhere, and its kernels write to address 0.
             self.destroy()
             raise RuntimeError("the workspace has no multicast pointer")
+        if terms.backend == MNNVL and self.object.buffer_size_bytes % _STAGES:
+            # Before 0.6.18 nothing rounds it to two stages, and a second one that is not aligned ends in an exception
+            # on the device, which no process survives (pull request 4473).
+            self.destroy()
+            raise RuntimeError("the stages of the workspace's buffers would not be aligned in this release")
 
     def fits(self, request: Request) -> bool:
         """Whether calls of such a request can use it: what the release's own checks of sizes allow."""
