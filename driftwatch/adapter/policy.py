@@ -1,7 +1,8 @@
 """What a target's policy file says, checked in full before anything is made of it.
 
-Enters: the path of a ``policy.toml``. Leaves: a frozen `Policy`. Unknown keys, values that are no Python literals of
-plain scalars, actions that do not exist: each is a `ConfigError` that names the row.
+Enters: the path of a ``policy.toml``. Leaves: a frozen `Policy`. Unknown keys, values
+that are no Python literals of plain scalars, actions that do not exist: each is a
+`ConfigError` that names the row.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ _RULE_KEYS = {
 
 @dataclass(frozen=True)
 class PolicyRule:
-    """One row as written; `releases` is a specifier over the library's releases, None for any build."""
+    """One row as written.
+
+    `releases` is a specifier over the library's releases, None for any build.
+    """
 
     functions: tuple[str, ...]
     parameters: tuple[str, ...]
@@ -56,10 +60,12 @@ class PolicyRule:
 
 @dataclass(frozen=True)
 class Policy:
-    """All rows of a target, and what the generated file takes from the target's own modules.
+    """All rows of a target, and what the generated file takes from the target's own
+    modules.
 
-    `embed` are modules of the policy's folder, in order. `conditions` names the table of conditions in them, `install`
-    the function that is given the adapter, `main` the one that ``python FILE`` runs, `exports` further public names.
+    `embed` are modules of the policy's folder, in order. `conditions` names the table
+    of conditions in them, `install` the function that is given the adapter, `main` the
+    one that ``python FILE`` runs, `exports` further public names.
     """
 
     path: Path
@@ -83,7 +89,10 @@ def load_policy(path: Path) -> Policy:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from None
     _only(raw, _KEYS | {"rule", "target"}, str(path))
-    names = {key: _texts(raw.get(key, []), f"{path}: {key}") for key in ("functions", "classes", "embed", "exports")}
+    names = {
+        key: _texts(raw.get(key, []), f"{path}: {key}")
+        for key in ("functions", "classes", "embed", "exports")
+    }
     for name in (name for listed in names.values() for name in listed):
         if not name.isidentifier():
             raise ConfigError(f"{path}: {name!r} is not a name")
@@ -91,7 +100,10 @@ def load_policy(path: Path) -> Policy:
     for key, value in single.items():
         if value is not None and not (isinstance(value, str) and value.isidentifier()):
             raise ConfigError(f"{path}: {key} must be a name")
-    rules = tuple(_rule(row, f"{path}: rule {i}") for i, row in enumerate(raw.get("rule", []), start=1))
+    rules = tuple(
+        _rule(row, f"{path}: rule {i}")
+        for i, row in enumerate(raw.get("rule", []), start=1)
+    )
     return Policy(
         path=path,
         functions=names["functions"],
@@ -112,7 +124,10 @@ def _rule(row: Mapping[str, Any], where: str) -> PolicyRule:
         if not isinstance(row.get(key), str) or not row[key].strip():
             raise ConfigError(f"{where}: {key} must be given, as text")
     if row["action"] not in (DROP, WARN, REFUSE):
-        raise ConfigError(f"{where}: no such action: {row['action']}", f"one of {DROP}, {WARN}, {REFUSE}")
+        raise ConfigError(
+            f"{where}: no such action: {row['action']}",
+            f"one of {DROP}, {WARN}, {REFUSE}",
+        )
     given = row.get("given", {})
     equals = row.get("equals")
     return PolicyRule(
@@ -121,8 +136,14 @@ def _rule(row: Mapping[str, Any], where: str) -> PolicyRule:
         action=row["action"],
         because=row["because"],
         evidence=row["evidence"],
-        equals=None if equals is None else tuple(_literal(text, where) for text in _texts(equals, f"{where}: equals")),
-        given=tuple((name, _literal(text, where)) for name, text in sorted(given.items())),
+        equals=None
+        if equals is None
+        else tuple(
+            _literal(text, where) for text in _texts(equals, f"{where}: equals")
+        ),
+        given=tuple(
+            (name, _literal(text, where)) for name, text in sorted(given.items())
+        ),
         condition=row.get("condition"),
         needs=_texts(row.get("needs", []), f"{where}: needs"),
         releases=row.get("releases"),
@@ -142,7 +163,11 @@ def _literal(text: str, where: str) -> Any:
 
 
 def _texts(value: Any, where: str, *, some: bool = False) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value) or (some and not value):
+    if (
+        not isinstance(value, list)
+        or not all(isinstance(item, str) for item in value)
+        or (some and not value)
+    ):
         raise ConfigError(f"{where} must be a list of texts")
     return tuple(value)
 
@@ -150,4 +175,7 @@ def _texts(value: Any, where: str, *, some: bool = False) -> tuple[str, ...]:
 def _only(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
     unknown = sorted(set(table) - set(known))
     if unknown:
-        raise ConfigError(f"{where}: unknown key {unknown[0]}", f"known are {', '.join(sorted(known))}")
+        raise ConfigError(
+            f"{where}: unknown key {unknown[0]}",
+            f"known are {', '.join(sorted(known))}",
+        )

@@ -1,7 +1,10 @@
-"""What may become of an argument that the installed build does not take: dropped, dropped with a warning, or refused.
+"""What may become of an argument that the installed build does not take.
 
-Enters: rows of a policy. Leaves: for a function and a release, the rules of each parameter, and a verdict for a value.
-An argument that no rule lets go is refused: silence of the policy is never consent.
+Dropped, dropped with a warning, or refused.
+
+Enters: rows of a policy. Leaves: for a function and a release, the rules of each
+parameter, and a verdict for a value. An argument that no rule lets go is refused:
+silence of the policy is never consent.
 """
 
 from __future__ import annotations
@@ -15,15 +18,21 @@ WARN = "drop-and-warn"
 REFUSE = "refuse"
 
 Condition = Callable[[Any, Mapping[str, Any]], bool]
-"""A test in code, for what no list of values can say: of the value, and of the arguments it asks for by name."""
+"""A test in code, for what no list of values can say.
+
+Of the value, and of the arguments it asks for by name.
+"""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One row. It fits when every test it has does: the value, other arguments, a condition in code.
+    """One row. It fits when every test it has does.
 
-    `releases` None means: whatever is installed. Otherwise it holds for these releases alone, so never for a build
-    whose release is not known. `taken` rules are about parameters that the build has but whose value it cannot use.
+    The value, other arguments, a condition in code.
+
+    `releases` None means: whatever is installed. Otherwise it holds for these releases
+    alone, so never for a build whose release is not known. `taken` rules are about
+    parameters that the build has but whose value it cannot use.
     """
 
     parameters: tuple[str, ...]
@@ -43,8 +52,12 @@ class Rule:
     def applies_to(self, release: str | None) -> bool:
         return self.releases is None or release in self.releases
 
-    def fits(self, value: Any, others: Mapping[str, Any], conditions: Mapping[str, Condition]) -> bool:
-        if self.equals is not None and not any(same(value, wanted) for wanted in self.equals):
+    def fits(
+        self, value: Any, others: Mapping[str, Any], conditions: Mapping[str, Condition]
+    ) -> bool:
+        if self.equals is not None and not any(
+            same(value, wanted) for wanted in self.equals
+        ):
             return False
         if not all(same(others.get(name), wanted) for name, wanted in self.given):
             return False
@@ -57,33 +70,46 @@ class Rule:
             return False
 
 
-def span(ranges: Sequence[tuple[str, str]], releases: Sequence[str]) -> tuple[str, ...]:
-    """The releases in ranges of which both ends are included."""
-    return tuple(r for first, last in ranges for r in releases[releases.index(first) : releases.index(last) + 1])
+def span(
+    ranges: Sequence[tuple[str, str | None]], releases: Sequence[str]
+) -> tuple[str, ...]:
+    """The releases in ranges of which both ends are included; None is the newest."""
+    found: list[str] = []
+    for first, last in ranges:
+        end = len(releases) if last is None else releases.index(last) + 1
+        found += releases[releases.index(first) : end]
+    return tuple(found)
 
 
-def read_rules(rows: Sequence[Mapping[str, Any]], releases: Sequence[str]) -> tuple[Rule, ...]:
+def read_rules(
+    rows: Sequence[Mapping[str, Any]], releases: Sequence[str]
+) -> tuple[Rule, ...]:
     """The rules that rows of plain data describe."""
     return tuple(
         Rule(
             parameters=tuple(row["parameters"]),
             action=row["action"],
             because=row["because"],
-            equals=None if row["equals"] is None else tuple(row["equals"]),
-            given=tuple(row["given"]),
-            condition=row["condition"],
-            needs=tuple(row["needs"]),
-            releases=None if row["releases"] is None else frozenset(span(row["releases"], releases)),
-            taken=row["taken"],
+            equals=tuple(row["equals"]) if "equals" in row else None,
+            given=tuple(row.get("given", ())),
+            condition=row.get("condition"),
+            needs=tuple(row.get("needs", ())),
+            releases=frozenset(span(row["releases"], releases))
+            if "releases" in row
+            else None,
+            taken=row.get("taken", False),
         )
         for row in rows
     )
 
 
 def same(value: Any, wanted: Any) -> bool:
-    """Equality of plain scalars alone; anything else, a tensor say, equals nothing, and no operator of it is run.
+    """Equality of plain scalars alone.
 
-    A bool is not the number it equals, since 1 for a flag and True for a count are mistakes to be seen.
+    Anything else, a tensor say, equals nothing, and no operator of it is run.
+
+    A bool is not the number it equals, since 1 for a flag and True for a count are
+    mistakes to be seen.
     """
     kind = type(value)
     if value is None or wanted is None or kind is bool or type(wanted) is bool:
@@ -94,9 +120,15 @@ def same(value: Any, wanted: Any) -> bool:
 
 
 def verdict(
-    rules: Sequence[Rule], value: Any, others: Mapping[str, Any], conditions: Mapping[str, Condition]
+    rules: Sequence[Rule],
+    value: Any,
+    others: Mapping[str, Any],
+    conditions: Mapping[str, Condition],
 ) -> tuple[str, str]:
-    """The action of the first rule that fits, with its reason; refusal when none does."""
+    """The action of the first rule that fits, with its reason.
+
+    Refusal when none does.
+    """
     for rule in rules:
         if rule.fits(value, others, conditions):
             return rule.action, rule.because

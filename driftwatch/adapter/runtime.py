@@ -1,8 +1,11 @@
-"""The adapter itself: every function bound, one report of it all, and the rest of the library passed through.
+"""The adapter itself.
 
-Enters: plain data made from the snapshots and the policy, and the target's own conditions. Leaves: an `Adapter`.
-Making one never raises because of what is installed. This module and those it imports use nothing but the standard
-library, and stand in the generated file as they are here.
+Every function bound, one report of it all, and the rest of the library passed through.
+
+Enters: plain data made from the snapshots and the policy, and the target's own
+conditions. Leaves: an `Adapter`. Making one never raises because of what is installed.
+This module and those it imports use nothing but the standard library, and stand in the
+generated file as they are here.
 """
 
 from __future__ import annotations
@@ -11,7 +14,14 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from driftwatch.adapter.binding import ADAPTED, MISSING, Binding, bind, bind_member, finish_class
+from driftwatch.adapter.binding import (
+    ADAPTED,
+    MISSING,
+    Binding,
+    bind,
+    bind_member,
+    finish_class,
+)
 from driftwatch.adapter.installed import Installed, find_installed
 from driftwatch.adapter.rules import Condition, read_rules, span
 from driftwatch.adapter.settler import Record
@@ -19,36 +29,62 @@ from driftwatch.adapter.signatures import recorded
 
 
 class Adapter:
-    """All functions and classes of the library the adapter was made for, bound to what is installed."""
+    """All functions and classes of the library the adapter was made for, bound to what
+    is installed.
+    """
 
-    def __init__(self, data: Mapping[str, Any], conditions: Mapping[str, Condition] | None = None) -> None:
+    def __init__(
+        self, data: Mapping[str, Any], conditions: Mapping[str, Condition] | None = None
+    ) -> None:
         self.data = data
         self.sections: dict[str, Callable[[], Any]] = {}
         """Further parts of the report, each made when it is asked for."""
         releases: tuple[str, ...] = tuple(data["releases"])
         self.target: Mapping[str, Any] = _spelled_out(data["target"], releases)
-        self.installed: Installed = find_installed(data["distribution"], data["module"], releases, data["companions"])
+        self.installed: Installed = find_installed(
+            data["distribution"], data["module"], releases, data["companions"]
+        )
         self.bindings: dict[str, Binding] = {}
         for name, record in data["functions"].items():
-            shapes = tuple((span(held, releases), recorded(row)) for held, row in record["signatures"])
-            known = Record(name, releases, shapes, read_rules(record["rules"], releases), record["is_class"])
+            shapes = tuple(
+                (span(held, releases), recorded(row))
+                for held, row in record["signatures"]
+            )
+            known = Record(
+                name,
+                releases,
+                shapes,
+                read_rules(record["rules"], releases),
+                record["is_class"],
+            )
             owner = self.bindings.get(name.rpartition(".")[0])
             if owner is None:
                 self.bindings[name] = bind(known, self.installed, conditions or {})
             else:
-                self.bindings[name] = bind_member(known, owner, self.installed, conditions or {})
+                self.bindings[name] = bind_member(
+                    known, owner, self.installed, conditions or {}
+                )
         for name, record in data["functions"].items():
             if record["is_class"]:
-                members = [b for other, b in self.bindings.items() if other.startswith(f"{name}.")]
+                members = [
+                    b
+                    for other, b in self.bindings.items()
+                    if other.startswith(f"{name}.")
+                ]
                 finish_class(self.bindings[name], members)
         self._log_findings()
 
     def function(self, name: str) -> Callable[..., Any]:
-        """What to call for a name: the library's own function, a wrapper, or one that says why there is none."""
+        """What to call for a name.
+
+        The library's own function, a wrapper, or one that says why there is none.
+        """
         return self.bindings[name].function
 
     def available(self, name: str) -> bool:
-        """Whether the installed build has a name, bound here or not, so that using it can work."""
+        """Whether the installed build has a name, bound here or not, so that using it
+        can work.
+        """
         binding = self.bindings.get(name)
         if binding is not None:
             return binding.state != MISSING
@@ -56,14 +92,20 @@ class Adapter:
             self.attribute(name)
         except (KeyboardInterrupt, GeneratorExit):
             raise
-        except BaseException:  # a lazy attribute may import on first use, and an import can even exit
+        except BaseException:
+            # A lazy attribute may import on first use, and an import can even exit
             return False
         return True
 
     def attribute(self, name: str) -> Any:
-        """Any other name of the library, as it is in the installed build; AttributeError says why it is absent."""
+        """Any other name of the library, as it is in the installed build.
+
+        AttributeError says why it is absent.
+        """
         if name.startswith("__") or self.installed.module is None:
-            raise AttributeError(f"{name} is not available: {self.installed.error or 'no such name'}")
+            raise AttributeError(
+                f"{name} is not available: {self.installed.error or 'no such name'}"
+            )
         return getattr(self.installed.module, name)
 
     def report(self) -> dict[str, Any]:
@@ -74,7 +116,9 @@ class Adapter:
                 "state": b.state,
                 "evidence": b.evidence,
                 "why": b.why,
-                "lacks": {parameter: list(words) for parameter, words in b.lacks.items()},
+                "lacks": {
+                    parameter: list(words) for parameter, words in b.lacks.items()
+                },
                 "drift": list(b.drift),
                 "refused": dict(b.refused),
             }
@@ -113,14 +157,21 @@ class Adapter:
                     "; ".join(binding.drift),
                 )
             elif binding.state == ADAPTED:
-                log.debug("%s is adapted on %s evidence: %s", binding.name, binding.evidence, binding.why)
+                log.debug(
+                    "%s is adapted on %s evidence: %s",
+                    binding.name,
+                    binding.evidence,
+                    binding.why,
+                )
 
 
 def _spelled_out(value: Any, releases: tuple[str, ...]) -> Any:
     """The target's own tables with each range of releases as the releases in it."""
     if isinstance(value, Mapping):
         return {
-            key: span(inner, releases) if key == "releases" else _spelled_out(inner, releases)
+            key: span(inner, releases)
+            if key == "releases"
+            else _spelled_out(inner, releases)
             for key, inner in value.items()
         }
     if isinstance(value, (list, tuple)):
@@ -129,23 +180,46 @@ def _spelled_out(value: Any, releases: tuple[str, ...]) -> Any:
 
 
 def as_table(report: Mapping[str, Any]) -> str:
-    """A report for people: what is installed, each function, and each further section line by line."""
+    """A report for people.
+
+    What is installed, each function, and each further section line by line.
+    """
     made, found = report["made_from"], report["installed"]
     lines = [
-        f"adapter for {made['distribution']} {made['first']} to {made['last']} ({made['releases']} releases)",
+        (
+            f"adapter for {made['distribution']} {made['first']} to {made['last']} "
+            f"({made['releases']} releases)"
+        ),
         f"installed: {found['version'] or 'unknown version'}"
         + ("" if found["release"] else ", not a known release")
         + (f"; {found['error']}" if found["error"] else ""),
     ]
     lines += [f"  {name} {version}" for name, version in found["companions"].items()]
     lines += [f"  note: {note}" for note in found["notes"]]
-    rows: list[tuple[str, ...]] = [("function", "state", "evidence", "not taken by this build")]
+    rows: list[tuple[str, ...]] = [
+        ("function", "state", "evidence", "not taken by this build")
+    ]
     for name, f in report["functions"].items():
         lacks = ", ".join(f["lacks"])
-        rows.append((name, f["state"], f["evidence"], f["why"] if f["state"] == MISSING else lacks or "-"))
+        rows.append(
+            (
+                name,
+                f["state"],
+                f["evidence"],
+                f["why"] if f["state"] == MISSING else lacks or "-",
+            )
+        )
     lines += ["", *_columns(rows)]
-    lines += [f"  drift in {n}: {d}" for n, f in report["functions"].items() for d in f["drift"]]
-    lines += [f"  refused {n} times: {text}" for f in report["functions"].values() for text, n in f["refused"].items()]
+    lines += [
+        f"  drift in {n}: {d}"
+        for n, f in report["functions"].items()
+        for d in f["drift"]
+    ]
+    lines += [
+        f"  refused {n} times: {text}"
+        for f in report["functions"].values()
+        for text, n in f["refused"].items()
+    ]
     for name, section in report.items():
         if name not in ("made_from", "installed", "functions"):
             lines += ["", f"{name}:", *_nested(section)]
@@ -154,7 +228,12 @@ def as_table(report: Mapping[str, Any]) -> str:
 
 def _columns(rows: list[tuple[str, ...]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    return ["  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[-1]]).rstrip() for row in rows]
+    return [
+        "  ".join(
+            [*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[-1]]
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def _nested(value: Any, indent: str = "  ") -> list[str]:
@@ -170,7 +249,9 @@ def _nested(value: Any, indent: str = "  ") -> list[str]:
         lines = []
         for item in value:
             inner_lines = _nested(item, indent + "  ")
-            lines.append(f"{indent}- {inner_lines[0].strip()}" if inner_lines else f"{indent}-")
+            lines.append(
+                f"{indent}- {inner_lines[0].strip()}" if inner_lines else f"{indent}-"
+            )
             lines += inner_lines[1:]
         return lines or [f"{indent}none"]
     return [f"{indent}{value}"]

@@ -1,7 +1,9 @@
-"""What is known of one function, and what becomes of each single argument that the installed build does not take.
+"""What is known of one function, and what becomes of each single argument that the
+installed build does not take.
 
-Enters: the recorded signatures and the rules of a function, and the shape of the installed one. Leaves: a `Settler`,
-which lets an argument go or raises the refusal that names it.
+Enters: the recorded signatures and the rules of a function, and the shape of the
+installed one. Leaves: a `Settler`, which lets an argument go or raises the refusal that
+names it.
 """
 
 from __future__ import annotations
@@ -12,12 +14,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from driftwatch.adapter.rules import DROP, REFUSE, WARN, Condition, Rule, verdict
-from driftwatch.adapter.signatures import MissingArgument, Shape, UnsupportedArgument, refusal_text
+from driftwatch.adapter.signatures import (
+    MissingArgument,
+    Shape,
+    UnsupportedArgument,
+    refusal_text,
+)
 
 logger = logging.getLogger(__name__)
 
 _MOST_REFUSALS = 32
-"""How many different refusals are remembered; a caller with ever new values must not fill the memory."""
+"""How many different refusals are remembered.
+
+A caller with ever new values must not fill the memory.
+"""
 
 
 class _Omitted:
@@ -32,10 +42,13 @@ OMITTED: Any = _Omitted()
 
 @dataclass(frozen=True)
 class Record:
-    """What is known of one function: its signature in each release that has it, and the rules.
+    """What is known of one function.
 
-    `shapes` are in the order of the last release that has each. `reference` is the newest signature: the one by which
-    callers of the adapter pass their arguments. `releases` are all the adapter knows, oldest first.
+    Its signature in each release that has it, and the rules.
+
+    `shapes` are in the order of the last release that has each. `reference` is the
+    newest signature: the one by which callers of the adapter pass their arguments.
+    `releases` are all the adapter knows, oldest first.
     """
 
     name: str
@@ -54,10 +67,20 @@ class Record:
 
     def last(self) -> str | None:
         """The last release that has the function."""
-        return next((release for release in reversed(self.releases) if release in self._holders()), None)
+        return next(
+            (
+                release
+                for release in reversed(self.releases)
+                if release in self._holders()
+            ),
+            None,
+        )
 
     def gone(self) -> str | None:
-        """The first known release after the last one that has it; None when the newest has it."""
+        """The first known release after the last one that has it.
+
+        None when the newest has it.
+        """
         last = self.last()
         later = self.releases[self.releases.index(last) + 1 :] if last else ()
         return later[0] if later else None
@@ -65,14 +88,23 @@ class Record:
     def is_past(self, release: str) -> bool:
         """Whether a known release came after the last one that has the function."""
         last = self.last()
-        return last is not None and self.releases.index(release) > self.releases.index(last)
+        return last is not None and self.releases.index(release) > self.releases.index(
+            last
+        )
 
     def shape_in(self, release: str | None) -> Shape | None:
         return next((shape for held, shape in self.shapes if release in held), None)
 
     def first_with(self, parameter: str) -> str | None:
         """The first release that takes a parameter."""
-        return self._first({release for held, shape in self.shapes if parameter in shape.names for release in held})
+        return self._first(
+            {
+                release
+                for held, shape in self.shapes
+                if parameter in shape.names
+                for release in held
+            }
+        )
 
     def _holders(self) -> set[str]:
         return {release for held, _ in self.shapes for release in held}
@@ -109,15 +141,21 @@ class Settler:
                     table[parameter] = (*table.get(parameter, ()), rule)
 
     def harmless(self, parameter: str) -> tuple[tuple[Any, str | None, Any], ...]:
-        """Plain values that may be dropped without a word, each with another argument and what that must be.
+        """Plain values that may be dropped without a word, each with another argument
+        and what that must be.
 
-        Most calls end with one of them. They stand for the drop rules that come first, and for no other.
+        Most calls end with one of them. They stand for the drop rules that come first,
+        and for no other.
         """
         found: list[tuple[Any, str | None, Any]] = []
         for rule in self.rules.get(parameter, ()):
             if rule.action != DROP:
                 break
-            if rule.condition is None and rule.equals is not None and len(rule.given) < 2:
+            if (
+                rule.condition is None
+                and rule.equals is not None
+                and len(rule.given) < 2
+            ):
                 other, beside = rule.given[0] if rule.given else (None, None)
                 if beside is None or isinstance(beside, bool):
                     found += [(wanted, other, beside) for wanted in rule.equals]
@@ -135,27 +173,45 @@ class Settler:
         order = self.record.reference.positional
         if len(args) > len(order):
             why = f"{len(order)} are taken by position"
-            raise self.refusal(f"positional argument {len(order) + 1}", args[len(order)], why)
+            raise self.refusal(
+                f"positional argument {len(order) + 1}", args[len(order)], why
+            )
         if not kwargs.keys().isdisjoint(order[: len(args)]):
             raise self.twice(order[: len(args)], kwargs)
         return self.given(args, kwargs)
 
     def given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """All arguments by the reference's names."""
-        return {**dict(zip(self.record.reference.positional, args, strict=False)), **kwargs}
+        return {
+            **dict(zip(self.record.reference.positional, args, strict=False)),
+            **kwargs,
+        }
 
     def settle(self, parameter: str, value: Any, given: Mapping[str, Any]) -> None:
-        """Return when an argument that the build does not take may be dropped; raise when not."""
+        """Return when an argument that the build does not take may be dropped.
+
+        Raise when not.
+        """
         if parameter not in self.record.reference.names:
             raise self.refusal(parameter, value, "the installed build does not take it")
-        action, because = verdict(self.rules.get(parameter, ()), value, given, self.conditions)
+        action, because = verdict(
+            self.rules.get(parameter, ()), value, given, self.conditions
+        )
         if action == REFUSE:
             raise self.refusal(parameter, value, because)
         if action == WARN and parameter not in self.warned:
             self.warned.add(parameter)
-            logger.warning("%s: %s was left out for %s: %s", self.record.name, parameter, self.release, because)
+            logger.warning(
+                "%s: %s was left out for %s: %s",
+                self.record.name,
+                parameter,
+                self.release,
+                because,
+            )
 
-    def check_usable(self, parameter: str, value: Any, others: Mapping[str, Any]) -> None:
+    def check_usable(
+        self, parameter: str, value: Any, others: Mapping[str, Any]
+    ) -> None:
         """Raise when the build has the parameter but cannot use this value."""
         for rule in self.unusable.get(parameter, ()):
             if rule.action != DROP and rule.fits(value, others, self.conditions):
@@ -168,9 +224,13 @@ class Settler:
         self._count(message)
         return UnsupportedArgument(message, *known)
 
-    def twice(self, placed: Sequence[str], kwargs: Mapping[str, Any]) -> UnsupportedArgument:
+    def twice(
+        self, placed: Sequence[str], kwargs: Mapping[str, Any]
+    ) -> UnsupportedArgument:
         name = next(name for name in placed if name in kwargs)
-        return self.refusal(name, kwargs[name], "it is passed twice, by position and by name")
+        return self.refusal(
+            name, kwargs[name], "it is passed twice, by position and by name"
+        )
 
     def missing(self, given: Sequence[str]) -> MissingArgument:
         names = [name for name in self.shape.required if name not in given]

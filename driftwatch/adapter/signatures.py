@@ -1,7 +1,8 @@
 """What a callable takes, as data: read from the live object, or recorded for a release.
 
-Enters: a callable, or rows of a recorded signature. Leaves: a `Shape`, and the ways two shapes differ. Reading a live
-signature never raises: a callable that does not tell is the reason in words.
+Enters: a callable, or rows of a recorded signature. Leaves: a `Shape`, and the ways two
+shapes differ. Reading a live signature never raises: a callable that does not tell is
+the reason in words.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ from typing import Any, NamedTuple
 
 
 class AdapterError(RuntimeError):
-    """A call the installed build cannot carry out as it was meant. Never a TypeError: those get swallowed."""
+    """A call the installed build cannot carry out as it was meant. Never a TypeError.
+
+    Those get swallowed.
+    """
 
 
 class UnsupportedArgument(AdapterError):
     """An argument that the installed build does not take, and that may not be dropped.
 
-    It is made of what it says and what it knows. It has no constructor of its own: torch.compile follows none of an
-    exception, and would hide this one behind its own complaint.
+    It is made of what it says and what it knows. It has no constructor of its own:
+    torch.compile follows none of an exception, and would hide this one behind its own
+    complaint.
     """
 
     def __str__(self) -> str:
@@ -52,10 +57,20 @@ class UnsupportedArgument(AdapterError):
         return str(self.args[6])
 
 
-def refusal_text(function: str, parameter: str, value: object, release: str, first: str | None, why: str) -> str:
+def refusal_text(
+    function: str,
+    parameter: str,
+    value: object,
+    release: str,
+    first: str | None,
+    why: str,
+) -> str:
     """The refusal of one argument, in one sentence."""
     since = f"first taken in {first}" if first else "taken in no known release"
-    return f"{function}: {parameter}={_shown(value)} is not supported by {release} ({since}): {why}"
+    return (
+        f"{function}: {parameter}={_shown(value)} is not supported by {release} "
+        f"({since}): {why}"
+    )
 
 
 class MissingArgument(AdapterError):
@@ -63,11 +78,17 @@ class MissingArgument(AdapterError):
 
 
 class UnavailableFunction(AdapterError):
-    """The installed build does not have the function, or cannot be imported; the message says which."""
+    """The installed build does not have the function, or cannot be imported.
+
+    The message says which.
+    """
 
 
 class Parameter(NamedTuple):
-    """One parameter: `kind` is POSITIONAL_ONLY, EITHER or KEYWORD_ONLY; the two open kinds are flags of `Shape`."""
+    """One parameter: `kind` is POSITIONAL_ONLY, EITHER or KEYWORD_ONLY.
+
+    The two open kinds are flags of `Shape`.
+    """
 
     name: str
     kind: str
@@ -86,7 +107,10 @@ _KINDS = {
 
 
 class Shape(NamedTuple):
-    """What may be passed: named parameters in order, and whether more of either sort is taken."""
+    """What may be passed.
+
+    Named parameters in order, and whether more of either sort is taken.
+    """
 
     parameters: tuple[Parameter, ...]
     any_positional: bool = False
@@ -111,11 +135,15 @@ class Shape(NamedTuple):
         return not self.parameters and self.any_positional and self.any_keyword
 
     def covers(self, other: Shape) -> bool:
-        """Whether every call that fits the other shape fits this one, argument for argument."""
+        """Whether every call that fits the other shape fits this one, argument for
+        argument.
+        """
         mine = {p.name: p for p in self.parameters}
         for parameter in other.parameters:
             own = mine.get(parameter.name)
-            if own is None or (own.kind == POSITIONAL_ONLY) != (parameter.kind == POSITIONAL_ONLY):
+            if own is None or (own.kind == POSITIONAL_ONLY) != (
+                parameter.kind == POSITIONAL_ONLY
+            ):
                 return False
         if self.positional[: len(other.positional)] != other.positional:
             return False
@@ -124,10 +152,12 @@ class Shape(NamedTuple):
 
 
 def recorded(row: Iterable[str]) -> Shape:
-    """The shape a recorded signature tells: names in order, ``name=`` for an optional one, and the marks of a ``def``.
+    """The shape a recorded signature tells.
 
-    As there, ``/`` ends the positional-only ones, ``*`` begins the keyword-only ones, and ``*args`` and ``**kwargs``
-    open the signature.
+    Names in order, ``name=`` for an optional one, and the marks of a ``def``.
+
+    As there, ``/`` ends the positional-only ones, ``*`` begins the keyword-only ones,
+    and ``*args`` and ``**kwargs`` open the signature.
     """
     parameters: list[Parameter] = []
     kind = EITHER
@@ -149,7 +179,9 @@ def read_live(function: Callable[..., Any]) -> Shape | str:
     """The shape of a live callable, or why it cannot be told."""
     try:
         signature = inspect.signature(function)
-    except Exception as error:  # ValueError and TypeError are documented; a broken descriptor can raise anything
+    except Exception as error:
+        # ValueError and TypeError are documented; a broken descriptor can raise
+        # anything
         return f"inspect.signature raised {type(error).__name__}: {error}"
     parameters: list[Parameter] = []
     any_positional = any_keyword = False
@@ -160,7 +192,9 @@ def read_live(function: Callable[..., Any]) -> Shape | str:
             any_keyword = True
         else:
             required = parameter.default is inspect.Parameter.empty
-            parameters.append(Parameter(parameter.name, _KINDS[parameter.kind], required))
+            parameters.append(
+                Parameter(parameter.name, _KINDS[parameter.kind], required)
+            )
     shape = Shape(tuple(parameters), any_positional, any_keyword)
     if shape.opaque:
         return "the signature is (*args, **kwargs), which tells nothing"
@@ -168,9 +202,12 @@ def read_live(function: Callable[..., Any]) -> Shape | str:
 
 
 def shared(shapes: Sequence[Shape]) -> Shape:
-    """The part that all shapes have: names known to all, in an order only as far as all agree on it.
+    """The part that all shapes have.
 
-    A parameter past the agreed order is keyword-only here. One that any shape requires is required.
+    Names known to all, in an order only as far as all agree on it.
+
+    A parameter past the agreed order is keyword-only here. One that any shape requires
+    is required.
     """
     if not shapes:
         return Shape(())
@@ -188,13 +225,26 @@ def shared(shapes: Sequence[Shape]) -> Shape:
         for p in shapes[0].parameters
         if p.name in names and p.name not in agreed
     ]
-    return Shape(tuple(rows), all(s.any_positional for s in shapes), all(s.any_keyword for s in shapes))
+    return Shape(
+        tuple(rows),
+        all(s.any_positional for s in shapes),
+        all(s.any_keyword for s in shapes),
+    )
 
 
 def differences(live: Shape, expected: Shape) -> tuple[str, ...]:
-    """How a live signature differs from the recorded one, in words; empty when a caller could not tell."""
-    found = [f"takes {name}, which is not recorded" for name in sorted(live.names - expected.names)]
-    found += [f"does not take {name}, which is recorded" for name in sorted(expected.names - live.names)]
+    """How a live signature differs from the recorded one, in words.
+
+    Empty when a caller could not tell.
+    """
+    found = [
+        f"takes {name}, which is not recorded"
+        for name in sorted(live.names - expected.names)
+    ]
+    found += [
+        f"does not take {name}, which is recorded"
+        for name in sorted(expected.names - live.names)
+    ]
     if not found and live.positional != expected.positional:
         found.append("takes its positional parameters in another order than recorded")
     recorded_required = set(expected.required)
@@ -207,7 +257,10 @@ def differences(live: Shape, expected: Shape) -> tuple[str, ...]:
 
 
 def _shown(value: object) -> str:
-    """A short text of a value; a tensor or an object with a costly or broken repr is shown by its type."""
+    """A short text of a value.
+
+    A tensor or an object with a costly or broken repr is shown by its type.
+    """
     if value is None or isinstance(value, (bool, int, float)):
         return repr(value)
     if isinstance(value, str):

@@ -1,8 +1,11 @@
-"""Wrappers: functions with the reference's parameters that call an installed one which takes others.
+"""Wrappers.
 
-Enters: a callable, its shape, and a `Settler`. Leaves: a function made once. It passes on what it was given, as it was
-given where that means the same to the build, and by name elsewhere. It never passes what the shape lacks, and no value
-that the caller did not give.
+Functions with the reference's parameters that call an installed one which takes others.
+
+Enters: a callable, its shape, and a `Settler`. Leaves: a function made once. It passes
+on what it was given, as it was given where that means the same to the build, and by
+name elsewhere. It never passes what the shape lacks, and no value that the caller did
+not give.
 """
 
 from __future__ import annotations
@@ -14,11 +17,15 @@ from typing import Any
 from driftwatch.adapter.settler import OMITTED, Record, Settler
 from driftwatch.adapter.signatures import EITHER, KEYWORD_ONLY, POSITIONAL_ONLY, Shape
 
-Prepare = Callable[[tuple[Any, ...], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
+Prepare = Callable[
+    [tuple[Any, ...], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]
+]
 """Makes of the arguments that a caller gave those that the build takes, or raises."""
 
 
-def wrap(record: Record, target: Callable[..., Any], shape: Shape, settler: Settler) -> Callable[..., Any]:
+def wrap(
+    record: Record, target: Callable[..., Any], shape: Shape, settler: Settler
+) -> Callable[..., Any]:
     """The wrapper for a target of this shape."""
     prepare = preparing(record, shape, settler)
 
@@ -36,11 +43,18 @@ def preparing(record: Record, shape: Shape, settler: Settler) -> Prepare:
     agreed = 0 if leading else _agreed(order, shape.positional)
     accepted = shape.names
     placed = [frozenset(order[:count]) for count in range(agreed + 1)]
-    needed = [tuple(name for name in shape.required if name not in placed[count]) for count in range(agreed + 1)]
+    needed = [
+        tuple(name for name in shape.required if name not in placed[count])
+        for count in range(agreed + 1)
+    ]
     checked = tuple(settler.unusable)
-    harmless = {name: settler.harmless(name) for name in record.reference.names - accepted}
+    harmless = {
+        name: settler.harmless(name) for name in record.reference.names - accepted
+    }
 
-    def prepare(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def prepare(
+        args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         count = len(args)
         if count > agreed:
             kwargs = settler.by_name(args, kwargs)
@@ -52,9 +66,14 @@ def preparing(record: Record, shape: Shape, settler: Settler) -> Prepare:
             for name in extra:
                 value = kwargs[name]
                 for wanted, other, beside in harmless.get(name, ()):
-                    # What is the same class as a plain value is a plain value: comparing it does nothing else.
-                    if value is wanted or (value.__class__ is wanted.__class__ and value == wanted):
-                        if other is None or (kwargs.get(other) is beside and other not in placed[count]):
+                    # What is the same class as a plain value is a plain value:
+                    # comparing it does nothing else.
+                    if value is wanted or (
+                        value.__class__ is wanted.__class__ and value == wanted
+                    ):
+                        if other is None or (
+                            kwargs.get(other) is beside and other not in placed[count]
+                        ):
                             break
                 else:
                     settler.settle(name, value, settler.given(args, kwargs))
@@ -80,22 +99,35 @@ def _agreed(order: tuple[str, ...], own: tuple[str, ...]) -> int:
     return min(len(order), len(own))
 
 
-def _taken_out(leading: tuple[str, ...], kwargs: dict[str, Any], settler: Settler) -> list[Any]:
-    """The arguments that the build takes by position alone; one that is left out ends them."""
+def _taken_out(
+    leading: tuple[str, ...], kwargs: dict[str, Any], settler: Settler
+) -> list[Any]:
+    """The arguments that the build takes by position alone.
+
+    One that is left out ends them.
+    """
     values: list[Any] = []
     for number, name in enumerate(leading):
         if name in kwargs:
             if len(values) < number:
                 after = leading[len(values)]
-                raise settler.refusal(name, kwargs[name], f"the build takes it after {after} alone")
+                raise settler.refusal(
+                    name, kwargs[name], f"the build takes it after {after} alone"
+                )
             values.append(kwargs.pop(name))
     return values
 
 
 def dress(
-    wrapper: Callable[..., Any], record: Record, target: Callable[..., Any] | None, *, receiver: bool = False
+    wrapper: Callable[..., Any],
+    record: Record,
+    target: Callable[..., Any] | None,
+    *,
+    receiver: bool = False,
 ) -> Callable[..., Any]:
-    """Give a wrapper the name, the documentation and the reference signature of what it stands for."""
+    """Give a wrapper the name, the documentation and the reference signature of what it
+    stands for.
+    """
     wrapper.__name__, wrapper.__qualname__ = record.name.rpartition(".")[2], record.name
     wrapper.__module__ = __name__
     try:

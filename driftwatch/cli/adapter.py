@@ -32,12 +32,14 @@ Examples:
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Where to write it; without it, it is printed.")
 @click.option("--against", metavar="SPEC", help="The releases it is for (all by default).")
 @click.option("--functions", metavar="NAMES", help="The functions it is for, separated by commas.")
+@click.option("--split", is_flag=True, help="Two files: the adapter with its data, and its run time beside it.")
 @target_option
 @config_option
 def write_command(
     output: Path | None,
     against: str | None,
     functions: str | None,
+    split: bool,
     target_name: str | None,
     config_file: Path | None,
 ) -> None:
@@ -50,7 +52,10 @@ def write_command(
     target = one_target(configuration(config_file), target_name)
     names = [name.strip() for name in (functions or "").split(",") if name.strip()]
     history = history_of(target)
-    made = make_adapter(history, target, against=_specifier(history.timeline, against, ALL), functions=names)
+    against = _specifier(history.timeline, against, ALL)
+    made = make_adapter(history, target, against=against, functions=names, split=_runtime_name(output, split))
+    if made.runtime is not None and output is not None:
+        emit(made.runtime[1], output.with_name(made.runtime[0]), for_programs=True, is_source=True)
     emit(made.text, output, for_programs=True, is_source=True)
     if output is not None:
         say(f"{output}: {len(made.functions)} functions of {made.library}")
@@ -75,6 +80,17 @@ def check_command(file: Path, target_name: str | None, config_file: Path | None)
     emit("".join(f"{file}: {reason}\n" for reason in checked.reasons))
     say("hint: 'driftwatch adapter write' makes it again")
     return 1
+
+
+def _runtime_name(output: Path | None, split: bool) -> str | None:
+    """The name of the module for the run time, beside the file; None for one file."""
+    from driftwatch.errors import UsageError
+
+    if not split:
+        return None
+    if output is None or not output.stem.isidentifier():
+        raise UsageError("--split writes two files", "name the first, a Python module, with -o")
+    return f"{output.stem}_runtime"
 
 
 def _specifier(timeline: Timeline, against: str | None, everything: str) -> str:

@@ -19,6 +19,8 @@ from driftwatch.snapshot.model import Parameter, ParameterKind, Ref, Signature, 
 
 ADAPTER_MARK = "# A driftwatch adapter. Made by `driftwatch adapter write`: do not edit, make it again."
 """The first line of every adapter's file, but for comments of those who keep it."""
+RUNTIME_MARK = "# The run time of a driftwatch adapter. Made by `driftwatch adapter write --split`."
+"""The same of the module beside an adapter that is written as two."""
 OWN_NAMES = ("ADAPTER", "available", "report")
 OWN_ERRORS = ("AdapterError", "MissingArgument", "UnavailableFunction", "UnsupportedArgument")
 """What every adapter has of its own."""
@@ -54,8 +56,8 @@ def is_availability(module: str, ref: Ref) -> bool:
 
 def face_in(data: bytes, history: History) -> str | None:
     """The module that stands for the adapter that a file is, by its header; None where it is none of this library."""
-    mark = ADAPTER_MARK.encode()
-    if mark not in data:
+    mark = next((m.encode() for m in (ADAPTER_MARK, RUNTIME_MARK) if m.encode() in data), None)
+    if mark is None:
         return None
     before, _, rest = data.partition(mark)
     if not all(not line.strip() or line.startswith(b"#") for line in before.splitlines()):
@@ -69,6 +71,8 @@ def face_in(data: bytes, history: History) -> str | None:
     library, _, span = fields.get("library", "").partition(" ")
     if library != history.distribution:
         return None
+    if mark == RUNTIME_MARK.encode():
+        return face_of(history.module)
     asked = fields.get("functions", _ALL)
     functions = None if asked == _ALL else tuple(name.strip() for name in asked.split(","))
     releases = _releases(history, span, fields.get("against", _ALL))

@@ -38,9 +38,22 @@ def test_a_part(tmp_path: Path) -> None:
     assert "trtllm_allreduce_fusion: Callable" not in text
 
 
+def test_two_files(tmp_path: Path) -> None:
+    made = driftwatch("write", "--split", "-o", "fi.py", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fi.py", "fi_runtime.py"]
+    assert driftwatch("check", "fi.py", cwd=tmp_path).returncode == 0
+    (tmp_path / "fi_runtime.py").unlink()
+    checked = driftwatch("check", "fi.py", cwd=tmp_path)
+    assert checked.returncode == 1
+    assert checked.stdout.startswith("fi.py: its run time beside it: cannot read ")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
+        ("write", "--split"),
+        ("write", "--split", "-o", "fi-adapter.py"),
         ("check", "none.py"),
         ("write", "--against", "nothing"),
         ("write", "--functions", "nothing"),

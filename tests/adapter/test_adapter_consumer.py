@@ -90,6 +90,17 @@ def below():
 """
 
 
+def test_an_adapter_of_two_files_is_known_as_one(history: History, target: Target, tmp_path: Path) -> None:
+    made = make_adapter(history, target, split="fi_runtime")
+    assert made.runtime is not None
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "engine" / "fi_runtime.py").write_text(made.runtime[1])
+    report = scanned(tmp_path, ERRORS, made.text, "DW101,DW201")
+    assert {f["path"] for f in report["findings"]} == {"engine/layer.py"}
+    assert (15, "DW101", "UnsupportedArgument", "guarded", "0.6.0", "0.7.0.post1") in in_short(report)
+    assert report["unresolved"] == []
+
+
 @pytest.mark.parametrize("preface", ["", "# SPDX-License-Identifier: Apache-2.0\n"])
 def test_an_adapter_is_known_by_its_header(preface: str, adapter_file: Path, tmp_path: Path) -> None:
     """What it binds is held against what it accepts, in every release; all else against the library as before."""
@@ -165,7 +176,7 @@ def survived(x, ws):
 
 def scanned(folder: Path, layer: str, adapter: str, select: str) -> dict[str, Any]:
     """What a scan says of an engine with an adapter, against all releases."""
-    (folder / "engine").mkdir()
+    (folder / "engine").mkdir(exist_ok=True)
     (folder / "engine" / "__init__.py").write_text("")
     (folder / "engine" / "fi.py").write_text(adapter)
     (folder / "engine" / "layer.py").write_text(layer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ from driftwatch.adapter.embed import EmbedError, embed
 from driftwatch.adapter.literal import literal
 from driftwatch.adapter.plan import make_plan
 from driftwatch.adapter.policy import load_policy
-from driftwatch.adapter.render import render
+from driftwatch.adapter.render import body_digest, render
 from driftwatch.adapter.write import check_adapter, make_adapter
 from driftwatch.errors import ConfigError, InputError, SnapshotError, UsageError
 from driftwatch.releases import ReleaseSet
@@ -44,14 +45,116 @@ def test_the_same_input_gives_the_same_bytes(history: History, target: Target, a
     assert again.library == "flashinfer-python 0.2.7.post1 to 0.7.4"
 
 
-def test_it_is_formatted(adapter_file: Path) -> None:
-    subprocess.run(
-        [tool("ruff"), "format", "--check", "--isolated", "--line-length", "120", str(adapter_file)], check=True
+@pytest.fixture(scope="module")
+def split(history: History, target: Target, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An adapter of two files; the path is that of the first."""
+    folder = tmp_path_factory.mktemp("split")
+    made = make_adapter(history, target, split="fi_runtime")
+    assert made.runtime is not None
+    (folder / "fi.py").write_text(made.text, encoding="utf-8")
+    (folder / made.runtime[0]).write_text(made.runtime[1], encoding="utf-8")
+    return folder / "fi.py"
+
+
+def test_it_is_formatted(adapter_file: Path, split: Path) -> None:
+    files = [adapter_file, split, split.with_name("fi_runtime.py")]
+    options = ["--isolated", "--line-length", "88"]
+    subprocess.run([tool("ruff"), "format", "--check", *options, *map(str, files)], check=True)
+    subprocess.run([tool("ruff"), "check", *options, "--select", "E,F,I,W", *map(str, files)], check=True)
+    assert max(len(line) for file in files for line in file.read_text().splitlines()) <= 88
+
+
+def test_no_code_is_made_at_run_time(adapter_file: Path) -> None:
+    tree = ast.parse(adapter_file.read_text(encoding="utf-8"))
+    called = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    assert called.isdisjoint({"exec", "eval", "compile", "__import__"})
+    assert "pickle" not in {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+
+
+def test_what_it_takes_of_any_kind_has_its_reason(adapter_file: Path) -> None:
+    """Beside each handler for anything stands why: it is round something foreign."""
+    lines = adapter_file.read_text(encoding="utf-8").splitlines()
+    tree = ast.parse("\n".join(lines))
+    broad = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")))
+    ]
+    assert broad
+    for node in broad:
+        assert "#" in lines[node.lineno - 1] or lines[node.lineno].lstrip().startswith("#"), lines[node.lineno - 1]
+
+
+def test_a_reader_first_sees_what_it_offers_and_knows(adapter_file: Path) -> None:
+    text = adapter_file.read_text(encoding="utf-8")
+    order = ["# library:", '"""The functions of', "__all__ = [", "DATA: dict", "class Adapter", "\nADAPTER = "]
+    places = [text.index(each) for each in order]
+    assert places == sorted(places)
+    assert '"evidence":' in text[places[3] : places[4]]
+
+
+# -- as two files ----------------------------------------------------------------------------------------------------
+
+
+def with_release_after(history: History, version: str) -> History:
+    """The history with a further release, in which nothing has changed."""
+    timeline = type(history.timeline)((*history.timeline.versions, version))
+    last, further = history.timeline.set_of(history.timeline.versions[-1:]), timeline.set_of([version])
+    epochs = {
+        ref: tuple(e if e.releases.isdisjoint(last) else replace(e, releases=e.releases | further) for e in known)
+        for ref, known in history.epochs.items()
+    }
+    return History(history.distribution, history.module, timeline, epochs)
+
+
+def test_a_release_that_changes_nothing_is_a_few_lines(history: History, target: Target, split: Path) -> None:
+    made = make_adapter(with_release_after(history, "99.0"), target, split="fi_runtime")
+    assert made.runtime is not None
+    assert made.runtime[1] == split.with_name("fi_runtime.py").read_text()
+    changed = [
+        line for line in difflib.ndiff(split.read_text().splitlines(), made.text.splitlines()) if line[0] in "+-"
+    ]
+    assert len(changed) <= 10, changed
+    assert '+         "99.0",' in changed
+
+
+def test_the_two_files_are_checked_together(history: History, target: Target, split: Path, tmp_path: Path) -> None:
+    first, second = (tmp_path / name for name in ("fi.py", "fi_runtime.py"))
+    shutil.copy(split, first)
+    assert "cannot read" in check_adapter(history, target, first).reasons[0]
+    shutil.copy(split.with_name("fi_runtime.py"), second)
+    assert check_adapter(history, target, first).current
+    second.write_text(second.read_text() + "# mine\n")
+    assert check_adapter(history, target, first).reasons == (
+        "fi_runtime.py beside it was edited after it was made, or damaged",
     )
-    subprocess.run(
-        [tool("ruff"), "check", "--isolated", "--select", "E,F,I,W", "--ignore", "E501", str(adapter_file)],
-        check=True,
+    older = second.read_text().replace("# mine\n", "# older\n")
+    header, body = older[: older.index('"""')], older[older.index('"""') :]
+    second.write_text(header.replace(header.split("# body: ")[1].split()[0], body_digest(body)) + body)
+    assert check_adapter(history, target, first).reasons == (
+        "fi_runtime.py beside it is not the run time that would be made now",
     )
+
+
+@pytest.mark.parametrize("package", ["", "engine"])
+def test_the_two_files_import_alone_and_in_a_package(package: str, split: Path, tmp_path: Path) -> None:
+    folder = tmp_path / package
+    folder.mkdir(exist_ok=True)
+    for name in ("fi.py", "fi_runtime.py"):
+        shutil.copy(split.with_name(name), folder / name)
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        f"import {package + '.' if package else ''}fi as fi\n"
+        "assert not fi.available('allreduce_fusion')\n"
+        "try: fi.allreduce_fusion()\n"
+        "except fi.UnavailableFunction: pass\n"
+        "else: raise SystemExit('it was called')\n"
+    )
+    command = [sys.executable, "-I", "-S"]
+    subprocess.run([*command, "-c", program, str(tmp_path)], check=True)
+    script = [sys.executable, "-E", "-S", str(folder / "fi.py")]  # with its folder on the path, as a script has it
+    assert "missing" in subprocess.check_output(script, text=True)
 
 
 @pytest.mark.slow
@@ -151,7 +254,7 @@ def test_a_stale_file_is_told_with_the_reason(history: History, target: Target, 
     narrow = tmp_path / "narrow.py"
     narrow.write_text(make_adapter(history, target, against=">=0.6.0,<0.7", functions=["allreduce_fusion"]).text)
     assert check_adapter(history, target, narrow).current
-    assert '"0.7.4"' not in narrow.read_text()
+    assert '        "0.7.4",' not in narrow.read_text()
 
 
 @pytest.mark.parametrize(

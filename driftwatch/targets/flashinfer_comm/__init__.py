@@ -1,1 +1,4 @@
-"""All that is FlashInfer's own: its target, policy, advisories, and the fused allreduce that adapters embed."""
+"""All that is FlashInfer's own.
+
+Its target, policy, advisories, and the fused allreduce that adapters embed.
+"""

@@ -1,8 +1,9 @@
 """What all ranks of a group agree on, and every rule that is read from it afterwards.
 
-Enters: the ballots of all ranks. Leaves: one `Decision`, and for a backend the `Terms` that every rank voted for. All
-functions here are pure: they read the ballots, the terms and the call, and nothing of this rank's own. So every rank
-comes to the same end, at the decision and at each call after it.
+Enters: the ballots of all ranks. Leaves: one `Decision`, and for a backend the `Terms`
+that every rank voted for. All functions here are pure: they read the ballots, the terms
+and the call, and nothing of this rank's own. So every rank comes to the same end, at
+the decision and at each call after it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ RUN, PAIR_RUN = "allreduce_fusion", "trtllm_allreduce_fusion"
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of the fused allreduce; every rank of a group must ask for the same."""
+    """What is asked of the fused allreduce.
+
+    Every rank of a group must ask for the same.
+    """
 
     hidden_dim: int
     dtype: str
@@ -50,11 +54,14 @@ class Request:
 
 @dataclass(frozen=True)
 class Terms:
-    """How one backend is used: all that a call's path and its arguments depend on, beside the call itself.
+    """How one backend is used.
 
-    `takes` are the parameters of the functions that are called, `patterns` the fusion patterns with their numbers.
-    `quantised` are the kinds of quantised output it has here, `layouts` the numbers of the layouts of their scales.
-    `oneshot_tokens` is up to where the oldest releases want one shot; `max_bytes` the largest message to fuse.
+    All that a call's path and its arguments depend on, beside the call itself.
+
+    `takes` are the parameters of the functions that are called, `patterns` the fusion
+    patterns with their numbers. `quantised` are the kinds of quantised output it has
+    here, `layouts` the numbers of the layouts of their scales. `oneshot_tokens` is up
+    to where the oldest releases want one shot; `max_bytes` the largest message to fuse.
     """
 
     backend: str
@@ -73,19 +80,26 @@ class Terms:
         return parameter in self.takes[RUN if self.kind == UNIFIED else PAIR_RUN]
 
 
-def why_not(request: Request, terms: Terms, tokens: int, weight_bias: float) -> str | None:
+def why_not(
+    request: Request, terms: Terms, tokens: int, weight_bias: float
+) -> str | None:
     """Why a call cannot, or should not, go to the kernels; None when it goes there."""
     if tokens > request.max_token_num:
         return f"more than {request.max_token_num} tokens"
     if terms.max_bytes is not None and tokens * request.row_bytes > terms.max_bytes:
-        return f"more than {terms.max_bytes} bytes, beyond which fusing does not pay on this machine"
+        return (
+            f"more than {terms.max_bytes} bytes, beyond which fusing does not pay on "
+            "this machine"
+        )
     if weight_bias and not terms.has("weight_bias"):
         return "this release has no weight_bias"
     return None
 
 
-def why_not_quantised(terms: Terms, kind: str, layout: str, *, keep_norm: bool) -> str | None:
-    """Why a quantised output cannot come from the kernels, beside what `why_not` says."""
+def why_not_quantised(
+    terms: Terms, kind: str, layout: str, *, keep_norm: bool
+) -> str | None:
+    """Why a quantised output cannot come from the kernels, beside `why_not`."""
     if kind not in terms.quantised or PATTERNS[kind][keep_norm] not in terms.patterns:
         return f"no {kind} output from {terms.backend} of {terms.build} here"
     if kind in BLOCKS and layout not in terms.layouts:
@@ -94,7 +108,10 @@ def why_not_quantised(terms: Terms, kind: str, layout: str, *, keep_norm: bool) 
 
 
 def oneshot(terms: Terms, size: int, tokens: int, asked: bool | None) -> bool | None:
-    """What to pass as use_oneshot: what was asked, but where the backend could not do it."""
+    """What to pass as use_oneshot.
+
+    What was asked, but where the backend could not do it.
+    """
     if terms.backend == MNNVL:
         return None  # its workspace is sized for the strategy that it chooses itself
     if tokens <= size:
@@ -106,11 +123,13 @@ def oneshot(terms: Terms, size: int, tokens: int, asked: bool | None) -> bool | 
 
 @dataclass(frozen=True)
 class Decision:
-    """What the ballots say. `error` is for all ranks to raise, `unmet` when one required what cannot be.
+    """What the ballots say.
 
-    `backends` can be used by every rank, in the order in which they are to be tried; `passed_over` says why others
-    cannot. `required` says that any rank
-    requires the fused path: then a call that cannot be fused raises on every rank.
+    `error` is for all ranks to raise, `unmet` when one required what cannot be.
+
+    `backends` can be used by every rank, in the order in which they are to be tried;
+    `passed_over` says why others cannot. `required` says that any rank requires the
+    fused path: then a call that cannot be fused raises on every rank.
     """
 
     fused: bool
@@ -125,15 +144,34 @@ class Decision:
 
 
 def decide(ballots: Sequence[Mapping[str, Any]], ranks: Sequence[int]) -> Decision:
-    """One decision from the ballots of all ranks: a backend that every one can use, for the same request."""
-    faults = [f"rank {ranks[i]}: {b['fault']}" for i, b in enumerate(ballots) if b["fault"]]
+    """One decision from the ballots of all ranks.
+
+    A backend that every one can use, for the same request.
+    """
+    faults = [
+        f"rank {ranks[i]}: {b['fault']}" for i, b in enumerate(ballots) if b["fault"]
+    ]
     for i, ballot in enumerate(ballots):
         if not faults and ballot["request"] != ballots[0]["request"]:
-            faults.append(f"rank {ranks[i]} asks for {ballot['request']}, rank {ranks[0]} for {ballots[0]['request']}")
+            faults.append(
+                f"rank {ranks[i]} asks for {ballot['request']}, rank {ranks[0]} "
+                f"for {ballots[0]['request']}"
+            )
     if faults:
-        return Decision(fused=False, reason=faults[0], objections=tuple(faults), error="; ".join(faults))
-    required = [ranks[i] for i, ballot in enumerate(ballots) if ballot["mode"] == REQUIRE]
-    general = [f"rank {ranks[i]}: {b['objection']}" for i, b in enumerate(ballots) if b["objection"]]
+        return Decision(
+            fused=False,
+            reason=faults[0],
+            objections=tuple(faults),
+            error="; ".join(faults),
+        )
+    required = [
+        ranks[i] for i, ballot in enumerate(ballots) if ballot["mode"] == REQUIRE
+    ]
+    general = [
+        f"rank {ranks[i]}: {b['objection']}"
+        for i, b in enumerate(ballots)
+        if b["objection"]
+    ]
     usable: list[str] = []
     against: list[str] = []
     for backend in FALLBACK_ORDER if not general else ():
@@ -143,7 +181,10 @@ def decide(ballots: Sequence[Mapping[str, Any]], ranks: Sequence[int]) -> Decisi
             if not found:
                 usable.append(backend)
     if not usable:
-        return unusable(general or list(dict.fromkeys(against)) or ["there is no backend to try"], required)
+        return unusable(
+            general or list(dict.fromkeys(against)) or ["there is no backend to try"],
+            required,
+        )
     return Decision(
         fused=True,
         reason="every rank can",
@@ -155,17 +196,37 @@ def decide(ballots: Sequence[Mapping[str, Any]], ranks: Sequence[int]) -> Decisi
 
 
 def unusable(objections: Sequence[str], required: Sequence[int]) -> Decision:
-    """The decision for the reference path, which is an error where a rank requires the other."""
+    """The decision for the reference path, which is an error where a rank requires the
+    other.
+    """
     unmet = None
     if required:
-        unmet = f"rank {listed(required)} requires the fused allreduce, and it cannot run: {'; '.join(objections)}"
-    return Decision(False, objections[0], tuple(objections), unmet=unmet, required=bool(required))
+        unmet = (
+            f"rank {listed(required)} requires the fused allreduce, and it cannot "
+            f"run: {'; '.join(objections)}"
+        )
+    return Decision(
+        False, objections[0], tuple(objections), unmet=unmet, required=bool(required)
+    )
 
 
-def _against(backend: str, ballots: Sequence[Mapping[str, Any]], ranks: Sequence[int]) -> list[str]:
-    """What speaks against a backend: each rank's own objection, or that the ranks differ."""
-    offers = [ballot["backends"].get(backend) or {"objection": "it does not offer the backend"} for ballot in ballots]
-    found = [f"rank {ranks[i]}: {offer['objection']}" for i, offer in enumerate(offers) if offer["objection"]]
+def _against(
+    backend: str, ballots: Sequence[Mapping[str, Any]], ranks: Sequence[int]
+) -> list[str]:
+    """What speaks against a backend.
+
+    Each rank's own objection, or that the ranks differ.
+    """
+    offers = [
+        ballot["backends"].get(backend)
+        or {"objection": "it does not offer the backend"}
+        for ballot in ballots
+    ]
+    found = [
+        f"rank {ranks[i]}: {offer['objection']}"
+        for i, offer in enumerate(offers)
+        if offer["objection"]
+    ]
     if found:
         return found
     first = offers[0]["terms"]
@@ -175,12 +236,16 @@ def _against(backend: str, ballots: Sequence[Mapping[str, Any]], ranks: Sequence
     return _places(backend, first, ballots, ranks)
 
 
-def _difference(terms: Mapping[str, Any], first: Mapping[str, Any], rank: int, first_rank: int) -> str:
+def _difference(
+    terms: Mapping[str, Any], first: Mapping[str, Any], rank: int, first_rank: int
+) -> str:
     """Where the terms of two ranks differ, in words."""
     key = next(key for key in first if terms.get(key) != first[key])
     mine, others = terms.get(key), first[key]
     if isinstance(mine, Mapping) and isinstance(others, Mapping):
-        key = next(name for name in {**others, **mine} if mine.get(name) != others.get(name))
+        key = next(
+            name for name in {**others, **mine} if mine.get(name) != others.get(name)
+        )
         mine, others = mine.get(key), others.get(key)
     if key == "build":
         return f"rank {rank} has {mine}, rank {first_rank} has {others}"
@@ -192,9 +257,15 @@ def _difference(terms: Mapping[str, Any], first: Mapping[str, Any], rank: int, f
 
 
 def _places(
-    backend: str, terms: Mapping[str, Any], ballots: Sequence[Mapping[str, Any]], ranks: Sequence[int]
+    backend: str,
+    terms: Mapping[str, Any],
+    ballots: Sequence[Mapping[str, Any]],
+    ranks: Sequence[int],
 ) -> list[str]:
-    """What speaks against a backend in where the ranks run: devices, nodes and NVLink domains."""
+    """What speaks against a backend in where the ranks run.
+
+    Devices, nodes and NVLink domains.
+    """
     seen: dict[str, int] = {}
     for i, ballot in enumerate(ballots):
         gpu, other = ballot["gpu"], seen.setdefault(ballot["gpu"], i)
@@ -203,19 +274,36 @@ def _places(
     nodes = [ballot["node"] for ballot in ballots]
     apart = next((i for i, node in enumerate(nodes) if node != nodes[0]), None)
     if apart is not None and backend == TRTLLM:
-        return [f"rank {ranks[apart]} is on {nodes[apart]}, rank {ranks[0]} is on {nodes[0]}"]
+        return [
+            (
+                f"rank {ranks[apart]} is on {nodes[apart]}, rank {ranks[0]} is on "
+                f"{nodes[0]}"
+            )
+        ]
     if apart is not None:
         for i, ballot in enumerate(ballots):
             if not ballot["clique"]:
-                return [f"rank {ranks[i]} is on another node than others, and in no NVLink domain that is known"]
+                return [
+                    (
+                        f"rank {ranks[i]} is on another node than others, and in no "
+                        "NVLink domain that is known"
+                    )
+                ]
             if ballot["clique"] != ballots[0]["clique"]:
-                return [f"rank {ranks[i]} is in another NVLink domain than rank {ranks[0]}"]
+                return [
+                    f"rank {ranks[i]} is in another NVLink domain than rank {ranks[0]}"
+                ]
     if terms["device_is"] == "local rank":
         per_node = _gpus_per_node(ballots)
         for i, ballot in enumerate(ballots):
             if ballot["device"] != i % per_node:
-                wanted = f"this release allocates on device {i % per_node}, the rank's number on its node"
-                return [f"rank {ranks[i]}: {wanted}, and runs on device {ballot['device']}"]
+                wanted = (
+                    f"this release allocates on device {i % per_node}, the rank's "
+                    "number on its node"
+                )
+                return [
+                    f"rank {ranks[i]}: {wanted}, and runs on device {ballot['device']}"
+                ]
     return []
 
 
@@ -229,7 +317,9 @@ REUSE, GROW, NEW = "reuse", "grow", "new"
 
 
 def sharing(backend: str, ballots: Sequence[Mapping[str, Any]]) -> str:
-    """What becomes of the workspace that every rank has for a backend, if they all have the same."""
+    """What becomes of the workspace that every rank has for a backend, if they all have
+    the same.
+    """
     held = [ballot["held"].get(backend) for ballot in ballots]
     if held[0] is None or any(other != held[0] for other in held):
         return NEW

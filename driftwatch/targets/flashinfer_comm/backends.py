@@ -1,4 +1,6 @@
-"""FlashInfer's fused kernels behind one face: the unified API, and the function before it.
+"""FlashInfer's fused kernels behind one face.
+
+The unified API, and the function before it.
 
 Enters: agreed terms and a workspace of the group they were agreed in. Leaves: kernels
 that can be launched. What a build does not take is never passed: that is in the terms.
@@ -29,21 +31,30 @@ if TYPE_CHECKING:
     import torch
 
 
-def make_kernels(adapter: Adapter, terms: Terms, request: Request, share: Share) -> UnifiedKernels | PairKernels:
+def make_kernels(
+    adapter: Adapter, terms: Terms, request: Request, share: Share
+) -> UnifiedKernels | PairKernels:
     """The kernels of agreed terms, on a workspace that the group has."""
-    return (PairKernels if terms.kind == PAIR else UnifiedKernels)(adapter, terms, request, share)
+    return (PairKernels if terms.kind == PAIR else UnifiedKernels)(
+        adapter, terms, request, share
+    )
 
 
 class UnifiedKernels:
     """`allreduce_fusion` on a shared workspace."""
 
-    def __init__(self, adapter: Adapter, terms: Terms, request: Request, share: Share) -> None:
+    def __init__(
+        self, adapter: Adapter, terms: Terms, request: Request, share: Share
+    ) -> None:
         run = adapter.bindings[RUN].target
         assert run is not None
         self.terms, self.share = terms, share
         self._size = share.workspace.size
         self._run = run
-        self._fixed = {"launch_with_pdl": request.launch_with_pdl, "fp32_acc": request.fp32_acc}
+        self._fixed = {
+            "launch_with_pdl": request.launch_with_pdl,
+            "fp32_acc": request.fp32_acc,
+        }
 
     def launch(
         self,
@@ -53,7 +64,10 @@ class UnifiedKernels:
         trigger_completion_at_end: bool,
         **arguments: Any,
     ) -> None:
-        """Run a fusion pattern on contiguous [tokens, hidden_dim]; the rest is named as the unified API names it."""
+        """Run a fusion pattern on contiguous [tokens, hidden_dim].
+
+        The rest is named as the unified API names it.
+        """
         if self.terms.has("trigger_completion_at_end"):
             arguments["trigger_completion_at_end"] = trigger_completion_at_end
         self._run(
@@ -69,7 +83,9 @@ class UnifiedKernels:
 class PairKernels:
     """`trtllm_allreduce_fusion` on a shared workspace, before 0.6.0."""
 
-    def __init__(self, adapter: Adapter, terms: Terms, request: Request, share: Share) -> None:
+    def __init__(
+        self, adapter: Adapter, terms: Terms, request: Request, share: Share
+    ) -> None:
         run, workspace = adapter.bindings[PAIR_RUN].target, share.workspace
         assert run is not None and isinstance(workspace, PairWorkspace)
         self.terms, self.share = terms, share
@@ -125,9 +141,14 @@ class Stuck(RuntimeError):
 
 
 def warm_up(
-    kernels: UnifiedKernels | PairKernels, request: Request, machine: Machine, size: int, timeout: float
+    kernels: UnifiedKernels | PairKernels,
+    request: Request,
+    machine: Machine,
+    size: int,
+    timeout: float,
 ) -> None:
-    """Launch each basic pattern once, wait for it no longer than `timeout`, and look at what it wrote.
+    """Launch each basic pattern once, wait for it no longer than `timeout`, and look at
+    what it wrote.
 
     Every rank gives ones, whose sum every dtype holds exactly.
     """
@@ -159,7 +180,10 @@ def warm_up(
             if time.monotonic() >= deadline:
                 raise Stuck(f"it has not ended within {timeout:g} s")
             time.sleep(0.001)
-    if not all(bool((result == wanted).all()) for result, wanted in ((summed, size), (total, size))):
+    if not all(
+        bool((result == wanted).all())
+        for result, wanted in ((summed, size), (total, size))
+    ):
         raise RuntimeError(f"{size} ones were not summed to {size}")
     if not bool(((normed - 1).abs() < 0.01).all()):
         raise RuntimeError("equal numbers were not normed to one")

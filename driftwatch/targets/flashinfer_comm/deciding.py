@@ -1,7 +1,10 @@
-"""How all ranks of a group come to one path: looking, voting, making, launching once, voting on that.
+"""How all ranks of a group come to one path.
 
-Enters: a group and a request. Leaves: a `Decided`, which has its decision and, where it is for the kernels, a workspace
-and the terms of its use. What fails is heard by every rank, and is remembered by all that decides.
+Looking, voting, making, launching once, voting on that.
+
+Enters: a group and a request. Leaves: a `Decided`, which has its decision and, where it
+is for the kernels, a workspace and the terms of its use. What fails is heard by every
+rank, and is remembered by all that decides.
 """
 
 from __future__ import annotations
@@ -29,9 +32,19 @@ from driftwatch.targets.flashinfer_comm.agreement import (
     unusable,
 )
 from driftwatch.targets.flashinfer_comm.asked import place_in
-from driftwatch.targets.flashinfer_comm.backends import PairKernels, Stuck, UnifiedKernels, make_kernels, warm_up
+from driftwatch.targets.flashinfer_comm.backends import (
+    PairKernels,
+    Stuck,
+    UnifiedKernels,
+    make_kernels,
+    warm_up,
+)
 from driftwatch.targets.flashinfer_comm.gates import known_fault, offers
-from driftwatch.targets.flashinfer_comm.machine import Machine, probe_machine, unreachable
+from driftwatch.targets.flashinfer_comm.machine import (
+    Machine,
+    probe_machine,
+    unreachable,
+)
 from driftwatch.targets.flashinfer_comm.sharing import Share, held, offer
 from driftwatch.targets.flashinfer_comm.vote import Meeting, VoteFailed
 from driftwatch.targets.flashinfer_comm.workspaces import make_workspace
@@ -42,7 +55,10 @@ _ALONE = "there is one rank, so nothing to reduce"
 
 
 class FusedUnavailable(AdapterError):
-    """The fused allreduce was required and cannot run; the message says on which rank, and why."""
+    """The fused allreduce was required and cannot run.
+
+    The message says on which rank, and why.
+    """
 
 
 class Decided:
@@ -52,10 +68,20 @@ class Decided:
     number: int
     calls: dict[str, int]
     latched: ClassVar[dict[tuple[Any, ...], str]] = {}
-    """What failed, by ranks, backend, build and request, with the reason: it is not tried again."""
+    """What failed, by ranks, backend, build and request, with the reason.
 
-    def __init__(self, group: Any, mode: str, request: Request, timeout: float, fault: str | None) -> None:
-        self.group, self.mode, self.request, self.timeout = group, mode, request, timeout
+    It is not tried again.
+    """
+
+    def __init__(
+        self, group: Any, mode: str, request: Request, timeout: float, fault: str | None
+    ) -> None:
+        self.group, self.mode, self.request, self.timeout = (
+            group,
+            mode,
+            request,
+            timeout,
+        )
         self.closed = False
         self.terms: Terms | None = None
         self._kernels: UnifiedKernels | PairKernels | None = None
@@ -72,7 +98,9 @@ class Decided:
         meeting = Meeting(self.group, self.timeout)
         try:
             decision = self._hold(meeting, fault)
-        except BaseException as error:  # also one that ends the process: the others must hear that this rank is gone
+        except BaseException as error:
+            # Also one that ends the process: the others must hear that this rank is
+            # gone
             if not isinstance(error, VoteFailed):
                 meeting.leave(type(error).__name__)
             self._release()
@@ -81,19 +109,29 @@ class Decided:
         return decision
 
     def _hold(self, meeting: Meeting, fault: str | None) -> Decision:
-        """Look, vote, and make what was voted for: the first backend of which every rank could."""
+        """Look, vote, and make what was voted for.
+
+        The first backend of which every rank could.
+        """
         against = "fused is off" if self.mode == OFF else None
         machine, offered, shared = Machine(cuda=False), {}, {}
         if against is None and fault is None:
             try:
                 machine, shared = probe_machine(), self._shared()
-                fitting = [backend for backend, share in shared.items() if share["fits"]]
+                fitting = [
+                    backend for backend, share in shared.items() if share["fits"]
+                ]
                 place = (self.rank, self.world_size, _world_size())
                 offered = offers(self.adapter, self.request, machine, *place, fitting)
-            except Exception as error:  # whatever it is, the other ranks must hear of it
-                against = f"looking at what is here raised {type(error).__name__}: {error}"
+            except Exception as error:
+                # Whatever it is, the other ranks must hear of it
+                against = (
+                    f"looking at what is here raised {type(error).__name__}: {error}"
+                )
         for backend, made in offered.items():
-            made["objection"] = made["objection"] or self.latched.get(self._latch(backend))
+            made["objection"] = made["objection"] or self.latched.get(
+                self._latch(backend)
+            )
         ballots = meeting.vote(
             {
                 "mode": self.mode,
@@ -117,25 +155,59 @@ class Decided:
                 backends.remove(TRTLLM)
         for backend in backends:
             terms = Terms(**ballots[self.rank]["backends"][backend]["terms"])
-            failures = self._make_together(meeting, terms, machine, decision.gpus_per_node, sharing(backend, ballots))
+            failures = self._make_together(
+                meeting,
+                terms,
+                machine,
+                decision.gpus_per_node,
+                sharing(backend, ballots),
+            )
             if not failures:
                 self.terms = terms
-                return replace(decision, backends=(backend,), passed_over=(*decision.passed_over, *failed))
+                return replace(
+                    decision,
+                    backends=(backend,),
+                    passed_over=(*decision.passed_over, *failed),
+                )
             failed += failures
         if not decision.fused:
             return decision
-        return unusable(failed, [self.ranks[i] for i, b in enumerate(ballots) if b["mode"] == REQUIRE])
+        return unusable(
+            failed,
+            [self.ranks[i] for i, b in enumerate(ballots) if b["mode"] == REQUIRE],
+        )
 
-    def _ask_peers(self, meeting: Meeting, machine: Machine, ballots: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Whether each rank's device reaches those of the others, which are known only now."""
+    def _ask_peers(
+        self, meeting: Meeting, machine: Machine, ballots: Sequence[Mapping[str, Any]]
+    ) -> list[str]:
+        """Whether each rank's device reaches those of the others, which are known only
+        now.
+        """
         missing = unreachable(machine, [ballot["gpu"] for ballot in ballots])
-        said = meeting.vote({"objection": missing and f"the device cannot reach the memory of {missing}"})
-        return [f"rank {self.ranks[i]}: {b['objection']}" for i, b in enumerate(said) if b["objection"]]
+        said = meeting.vote(
+            {
+                "objection": missing
+                and f"the device cannot reach the memory of {missing}"
+            }
+        )
+        return [
+            f"rank {self.ranks[i]}: {b['objection']}"
+            for i, b in enumerate(said)
+            if b["objection"]
+        ]
 
     def _make_together(
-        self, meeting: Meeting, terms: Terms, machine: Machine, gpus_per_node: int | None, how: str
+        self,
+        meeting: Meeting,
+        terms: Terms,
+        machine: Machine,
+        gpus_per_node: int | None,
+        how: str,
     ) -> list[str]:
-        """Make the workspace, launch once, and vote on both; if any rank fails none keeps it, and it says why."""
+        """Make the workspace, launch once, and vote on both.
+
+        If any rank fails none keeps it, and it says why.
+        """
         meeting.attempt()
         key = self._share_key(terms.backend)
         before = held(self.adapter, key) if how in (REUSE, GROW) else None
@@ -143,7 +215,14 @@ class Decided:
         def make() -> None:
             share = before if how == REUSE else None
             if share is None:
-                asked = (self.adapter, terms, self.request, self.group, meeting, gpus_per_node)
+                asked = (
+                    self.adapter,
+                    terms,
+                    self.request,
+                    self.group,
+                    meeting,
+                    gpus_per_node,
+                )
                 share = Share(make_workspace(*asked))
             share.users.add(self)
             self._kernels = make_kernels(self.adapter, terms, self.request, share)
@@ -157,20 +236,29 @@ class Decided:
             failed = self._step(meeting, "the first launch", launch)
         if failed:
             self._release()
-            self.latched[self._latch(terms.backend)] = f"this could not be made before: {failed[0]}"
+            self.latched[self._latch(terms.backend)] = (
+                f"this could not be made before: {failed[0]}"
+            )
         elif how != REUSE and self.request.share and self._kernels is not None:
             if before is not None:
                 self._move_users(meeting, before, self._kernels.share, machine)
             offer(self.adapter, key, self._kernels.share)
         return failed
 
-    def _move_users(self, meeting: Meeting, before: Share, share: Share, machine: Machine) -> None:
-        """Let the users of a workspace that was too small go on with the new one, and free the old.
+    def _move_users(
+        self, meeting: Meeting, before: Share, share: Share, machine: Machine
+    ) -> None:
+        """Let the users of a workspace that was too small go on with the new one, and
+        free the old.
 
-        All ranks are here, so none is in a kernel on the old one once its device is done. A captured graph would still
-        write to it, and a rank with one keeps it for all.
+        All ranks are here, so none is in a kernel on the old one once its device is
+        done. A captured graph would still write to it, and a rank with one keeps it for
+        all.
         """
-        users = sorted((user for user in before.users if share.workspace.fits(user.request)), key=lambda u: u.number)
+        users = sorted(
+            (user for user in before.users if share.workspace.fits(user.request)),
+            key=lambda u: u.number,
+        )
         captured = any(user.calls["captured"] for user in before.users)
         if any(ballot["captured"] for ballot in meeting.vote({"captured": captured})):
             return
@@ -188,15 +276,20 @@ class Decided:
         self._kernels.share = share
 
     def checkpoint_prepare(self) -> bool:
-        """Give the memory of the workspace back until `checkpoint_restore`; every rank does it, and none calls the op.
+        """Give the memory of the workspace back until `checkpoint_restore`.
 
-        False where the release or the workspace cannot, and it stays where it is. Doing it again does nothing, also by
-        another op that shares the workspace.
+        Every rank does it, and none calls the op.
+
+        False where the release or the workspace cannot, and it stays where it is. Doing
+        it again does nothing, also by another op that shares the workspace.
         """
         return self._checkpoint("prepare")
 
     def checkpoint_restore(self) -> bool:
-        """Get the memory of the workspace back, at the same addresses; every rank does it."""
+        """Get the memory of the workspace back, at the same addresses.
+
+        Every rank does it.
+        """
         return self._checkpoint("restore")
 
     def _checkpoint(self, step: str) -> bool:
@@ -217,7 +310,9 @@ class Decided:
         meeting.end()
         if failed or any(ballot["done"] != done[0] for ballot in said):
             share.detached = True  # whatever state it is in, nothing is launched on it
-            raise FusedUnavailable("; ".join(failed) or f"some ranks could not {step} for a checkpoint")
+            raise FusedUnavailable(
+                "; ".join(failed) or f"some ranks could not {step} for a checkpoint"
+            )
         if done[0]:
             share.detached = step == "prepare"
         return done[0]
@@ -228,20 +323,40 @@ class Decided:
         try:
             do()
         except Exception as error:  # whatever it is, the other ranks must hear of it
-            failure, own = f"{what} raised {type(error).__name__}: {error}", not _is_of_another(error)
+            failure, own = (
+                f"{what} raised {type(error).__name__}: {error}",
+                not _is_of_another(error),
+            )
             stuck = isinstance(error, Stuck)
             meeting.give_up()
         ballots = meeting.vote({"objection": failure, "own": own, "stuck": stuck})
-        failed = [(not b["own"], self.ranks[i], b["objection"]) for i, b in enumerate(ballots) if b["objection"]]
-        said = [f"rank {rank}: {text}" for _, rank, text in sorted(failed)]  # who failed before who waited for it
+        failed = [
+            (not b["own"], self.ranks[i], b["objection"])
+            for i, b in enumerate(ballots)
+            if b["objection"]
+        ]
+        said = [
+            f"rank {rank}: {text}" for _, rank, text in sorted(failed)
+        ]  # who failed before who waited for it
         if any(ballot["stuck"] for ballot in ballots):
-            self._kernels = None  # freeing memory that a kernel still writes to would make it worse
-            raise FusedUnavailable(f"a kernel does not end, and its device is of no use any more: {'; '.join(said)}")
+            self._kernels = (
+                None  # freeing memory that a kernel still writes to would make it worse
+            )
+            raise FusedUnavailable(
+                "a kernel does not end, and its device is of no use any more: "
+                f"{'; '.join(said)}"
+            )
         return said
 
     def _shared(self) -> dict[str, dict[str, Any]]:
-        """The workspaces that there are for such a request, by backend: what for, and whether it fits."""
-        found = {backend: held(self.adapter, self._share_key(backend)) for backend in FALLBACK_ORDER}
+        """The workspaces that there are for such a request, by backend.
+
+        What for, and whether it fits.
+        """
+        found = {
+            backend: held(self.adapter, self._share_key(backend))
+            for backend in FALLBACK_ORDER
+        }
         return {
             backend: {
                 "made_for": asdict(share.workspace.made_for),
@@ -252,8 +367,15 @@ class Decided:
         }
 
     def _share_key(self, backend: str) -> tuple[Any, ...]:
-        """What a workspace must have in common with what it is used for, beside its size."""
-        return (self.ranks, backend, self.adapter.installed.described, self.request.dtype == "float32")
+        """What a workspace must have in common with what it is used for, beside its
+        size.
+        """
+        return (
+            self.ranks,
+            backend,
+            self.adapter.installed.described,
+            self.request.dtype == "float32",
+        )
 
     def _latch(self, backend: str) -> tuple[Any, ...]:
         """All that decides whether making a workspace can work."""
@@ -262,11 +384,16 @@ class Decided:
 
     @classmethod
     def forget_failures(cls) -> None:
-        """Try again what failed before: for a process that has freed memory, say. Every rank should do it."""
+        """Try again what failed before: for a process that has freed memory, say.
+
+        Every rank should do it.
+        """
         cls.latched.clear()
 
     def _conclude(self) -> None:
-        """Say what was decided, once for the group, and raise what every rank is to raise."""
+        """Say what was decided, once for the group, and raise what every rank is to
+        raise.
+        """
         decision = self.decision
         first = self.rank == 0
         if decision.error or decision.unmet:
@@ -276,10 +403,23 @@ class Decided:
             if decision.error:
                 raise ValueError(decision.error)
             raise FusedUnavailable(str(decision.unmet))
-        fault = known_fault(self.adapter, self.terms.backend) if self.terms is not None else None
+        fault = (
+            known_fault(self.adapter, self.terms.backend)
+            if self.terms is not None
+            else None
+        )
         if fault is not None and first:
-            logger.warning("%s was asked for: in %s %s", decision.backends[0], self.adapter.installed.described, fault)
-        level = logging.INFO if decision.fused or self.mode == OFF or self.world_size == 1 else logging.WARNING
+            logger.warning(
+                "%s was asked for: in %s %s",
+                decision.backends[0],
+                self.adapter.installed.described,
+                fault,
+            )
+        level = (
+            logging.INFO
+            if decision.fused or self.mode == OFF or self.world_size == 1
+            else logging.WARNING
+        )
         logger.log(
             level if first else logging.DEBUG,
             "allreduce of %d ranks takes the %s path: %s",
@@ -293,7 +433,8 @@ class Decided:
         if kernels is not None:
             try:
                 kernels.share.leave(self.adapter, self)
-            except Exception:  # the group may be gone; what is left is freed with the process
+            except Exception:
+                # The group may be gone; what is left is freed with the process
                 logger.exception("freeing the workspace failed")
 
 
@@ -304,7 +445,9 @@ def _world_size() -> int:
 
 
 def _is_of_another(error: BaseException | None) -> bool:
-    """Whether a failure, or what it came from, is that another rank gave up or was not heard."""
+    """Whether a failure, or what it came from, is that another rank gave up or was not
+    heard.
+    """
     while error is not None and not isinstance(error, VoteFailed):
         error = error.__cause__ or error.__context__
     return error is not None

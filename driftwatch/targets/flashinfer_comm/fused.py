@@ -1,8 +1,11 @@
-"""The fused allreduce itself: allreduce, residual add and RMSNorm, in one kernel where every rank can, else in torch.
+"""The fused allreduce itself.
 
-Enters: a process group and what will be asked of it. Leaves: a `FusedAllReduce` on which all ranks have decided, once,
-together. A call decides nothing: which path it takes follows from its shapes by rules that were voted on, so that they
-are the same on every rank.
+Allreduce, residual add and RMSNorm, in one kernel where every rank can, else in torch.
+
+Enters: a process group and what will be asked of it. Leaves: a `FusedAllReduce` on
+which all ranks have decided, once, together. A call decides nothing: which path it
+takes follows from its shapes by rules that were voted on, so that they are the same on
+every rank.
 """
 
 from __future__ import annotations
@@ -36,7 +39,10 @@ from driftwatch.targets.flashinfer_comm.quantised import (
     fault_of,
     quantize,
 )
-from driftwatch.targets.flashinfer_comm.reference import reference_add_rmsnorm, reference_allreduce
+from driftwatch.targets.flashinfer_comm.reference import (
+    reference_add_rmsnorm,
+    reference_allreduce,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -46,16 +52,22 @@ _DETACHED = "the workspace is given back for a checkpoint"
 
 
 class FusedAllReduce(Decided):
-    """Allreduce of the input over a group, plus the residual, RMS-normed: ``op(x, residual, weight)``.
+    """Allreduce of the input over a group, plus the residual, RMS-normed.
 
-    Made by all ranks of the group at the same time. `fused` is "auto" (fused where every rank can), "require" (or every
-    rank raises `FusedUnavailable`) or "off". `backend` "auto" leaves it to all ranks together. `max_bytes` is the
-    largest message to fuse: None for what engines have found to pay on this machine, 0 for no such limit. Under
-    "require", calls of more than `required_tokens` may go unfused. `fallback` and `fallback_allreduce` are what to run
-    in the place of the reference; they are called as the op and its `allreduce` are, and write to nothing they are
-    given. Operations of a group `share` one workspace, whatever their shapes: they must not run on several streams at
-    once. The environment has the last word: DRIFTWATCH_FUSED, DRIFTWATCH_FUSED_BACKEND, DRIFTWATCH_FUSED_TIMEOUT (in
-    seconds, for each wait for the other ranks). Every call must be made by all ranks with the same number of tokens.
+    ``op(x, residual, weight)``.
+
+    Made by all ranks of the group at the same time. `fused` is "auto" (fused where
+    every rank can), "require" (or every rank raises `FusedUnavailable`) or "off".
+    `backend` "auto" leaves it to all ranks together. `max_bytes` is the largest message
+    to fuse: None for what engines have found to pay on this machine, 0 for no such
+    limit. Under "require", calls of more than `required_tokens` may go unfused.
+    `fallback` and `fallback_allreduce` are what to run in the place of the reference;
+    they are called as the op and its `allreduce` are, and write to nothing they are
+    given. Operations of a group `share` one workspace, whatever their shapes: they must
+    not run on several streams at once. The environment has the last word:
+    DRIFTWATCH_FUSED, DRIFTWATCH_FUSED_BACKEND, DRIFTWATCH_FUSED_TIMEOUT (in seconds,
+    for each wait for the other ranks). Every call must be made by all ranks with the
+    same number of tokens.
     """
 
     _made: ClassVar[int] = 0
@@ -92,7 +104,13 @@ class FusedAllReduce(Decided):
             "share": share,
         }
         self.fallback, self.fallback_allreduce = fallback, fallback_allreduce
-        self.calls = {"fused": 0, "reference": 0, "fallback": 0, "empty": 0, "captured": 0}
+        self.calls = {
+            "fused": 0,
+            "reference": 0,
+            "fallback": 0,
+            "empty": 0,
+            "captured": 0,
+        }
         self.unfused_because: dict[str, int] = {}
         FusedAllReduce._made += 1
         self.number = FusedAllReduce._made
@@ -119,8 +137,9 @@ class FusedAllReduce(Decided):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The normed sum, and the sum itself as the new residual: both like the input.
 
-        They are written to `norm_out` and `residual_out` where both are given; these may be the input and the residual.
-        `trigger_completion_at_end` False lets a consumer begin early, which must then wait by itself.
+        They are written to `norm_out` and `residual_out` where both are given; these
+        may be the input and the residual. `trigger_completion_at_end` False lets a
+        consumer begin early, which must then wait by itself.
         """
         how = (use_oneshot, trigger_completion_at_end, self._key)
         given = (input, residual, weight, eps, weight_bias)
@@ -140,7 +159,9 @@ class FusedAllReduce(Decided):
         trigger_completion_at_end: bool = True,
     ) -> torch.Tensor:
         """The sum alone."""
-        out: torch.Tensor = self._operators.allreduce(input, use_oneshot, trigger_completion_at_end, self._key)
+        out: torch.Tensor = self._operators.allreduce(
+            input, use_oneshot, trigger_completion_at_end, self._key
+        )
         return out
 
     def quantized(  # noqa: PLR0913 - as the constructor
@@ -159,11 +180,14 @@ class FusedAllReduce(Decided):
         use_oneshot: bool | None = None,
         trigger_completion_at_end: bool = True,
     ) -> Quantized:
-        """The normed sum in a quantised form, with the new residual; `keep_norm` returns the normed sum as well.
+        """The normed sum in a quantised form, with the new residual.
 
-        `kind` is "fp8" (with `scale`, by which values are divided), "dynamic-fp8" (a scale for each row), "group-fp8"
-        (a power of two for each `group_size`), "nvfp4" (with `scale`, by which scales are multiplied) or "mxfp8".
-        `layout` is that of the scales of the last two: "128x4", "8x4" or "linear".
+        `keep_norm` returns the normed sum as well.
+
+        `kind` is "fp8" (with `scale`, by which values are divided), "dynamic-fp8" (a
+        scale for each row), "group-fp8" (a power of two for each `group_size`), "nvfp4"
+        (with `scale`, by which scales are multiplied) or "mxfp8". `layout` is that of
+        the scales of the last two: "128x4", "8x4" or "linear".
         """
         how = (use_oneshot, trigger_completion_at_end, self._key)
         asked_for = (scale, kind, layout, group_size, keep_norm)
@@ -171,10 +195,15 @@ class FusedAllReduce(Decided):
         if fault:
             raise ValueError(fault)
         given = (input, residual, weight, eps, weight_bias)
-        return Quantized(*self._operators.allreduce_rmsnorm_quantized(*given, *asked_for, *how))
+        return Quantized(
+            *self._operators.allreduce_rmsnorm_quantized(*given, *asked_for, *how)
+        )
 
     def can_run(self, x: torch.Tensor, weight_bias: float = 0.0) -> bool:
-        """Whether a call with such an input would be fused; no rank waits for another."""
+        """Whether a call with such an input would be fused.
+
+        No rank waits for another.
+        """
         return self.why_not(x, weight_bias) is None
 
     def why_not(self, x: torch.Tensor, weight_bias: float = 0.0) -> str | None:
@@ -187,7 +216,9 @@ class FusedAllReduce(Decided):
             return _DETACHED
         if self._misfit(x):
             return self._misfit(x)
-        return why_not(self.request, self.terms, x.numel() // self.request.hidden_dim, weight_bias)
+        return why_not(
+            self.request, self.terms, x.numel() // self.request.hidden_dim, weight_bias
+        )
 
     def run_norm(
         self,
@@ -201,8 +232,13 @@ class FusedAllReduce(Decided):
         use_oneshot: bool | None,
         trigger_completion_at_end: bool,
     ) -> None:
-        """What the custom op does: the results are written to `norm_out` and `residual_out`."""
-        self._check(x, weight, residual=residual, norm_out=norm_out, residual_out=residual_out)
+        """What the custom op does.
+
+        The results are written to `norm_out` and `residual_out`.
+        """
+        self._check(
+            x, weight, residual=residual, norm_out=norm_out, residual_out=residual_out
+        )
         if not x.numel():
             self.calls["empty"] += 1
             return
@@ -233,7 +269,10 @@ class FusedAllReduce(Decided):
         use_oneshot: bool | None,
         trigger_completion_at_end: bool,
     ) -> None:
-        """What the custom op of the quantised output does: the results are written to `out`, which is new."""
+        """What the custom op of the quantised output does.
+
+        The results are written to `out`, which is new.
+        """
         x, residual, weight, _, weight_bias = given
         scale, kind, layout, group_size, keep_norm = asked_for
         quant, scales, norm, summed = out
@@ -266,10 +305,22 @@ class FusedAllReduce(Decided):
         if keep_norm:
             more["norm_out"] = self._rows(norm)
         how = (use_oneshot, trigger_completion_at_end)
-        self._launch(kernels, PATTERNS[kind][keep_norm], given, how, residual_out=self._rows(summed), **more)
+        self._launch(
+            kernels,
+            PATTERNS[kind][keep_norm],
+            given,
+            how,
+            residual_out=self._rows(summed),
+            **more,
+        )
 
     def _unfused(
-        self, x: torch.Tensor, residual: torch.Tensor | None, weight: torch.Tensor, eps: float, weight_bias: float
+        self,
+        x: torch.Tensor,
+        residual: torch.Tensor | None,
+        weight: torch.Tensor,
+        eps: float,
+        weight_bias: float,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         if self.fallback is not None:
             return self.fallback(x, residual, weight, eps, weight_bias)
@@ -298,7 +349,9 @@ class FusedAllReduce(Decided):
             **outputs,
         )
 
-    def run_plain(self, x: torch.Tensor, use_oneshot: bool | None, trigger_completion_at_end: bool) -> torch.Tensor:
+    def run_plain(
+        self, x: torch.Tensor, use_oneshot: bool | None, trigger_completion_at_end: bool
+    ) -> torch.Tensor:
         """What the custom op of the plain allreduce does."""
         self._check(x)
         if not x.numel():
@@ -307,7 +360,13 @@ class FusedAllReduce(Decided):
         kernels = self._route(x, 0.0, self.fallback_allreduce)
         if kernels is not None:
             out = x.new_empty(x.shape)
-            kernels.launch(self._rows(x), PLAIN_PATTERN, use_oneshot, trigger_completion_at_end, output=self._rows(out))
+            kernels.launch(
+                self._rows(x),
+                PLAIN_PATTERN,
+                use_oneshot,
+                trigger_completion_at_end,
+                output=self._rows(out),
+            )
             return out
         if self.fallback_allreduce is not None:
             return self.fallback_allreduce(x).clone()
@@ -318,11 +377,23 @@ class FusedAllReduce(Decided):
 
     def _misfit(self, x: torch.Tensor) -> str | None:
         request = self.request
-        if x.dim() < 2 or x.shape[-1] != request.hidden_dim or name_of_dtype(x.dtype) != request.dtype:
-            return f"input must be [tokens, {request.hidden_dim}] of {request.dtype}, not {_looks(x)}"
+        if (
+            x.dim() < 2
+            or x.shape[-1] != request.hidden_dim
+            or name_of_dtype(x.dtype) != request.dtype
+        ):
+            return (
+                f"input must be [tokens, {request.hidden_dim}] of {request.dtype}, "
+                f"not {_looks(x)}"
+            )
         return None
 
-    def _check(self, x: torch.Tensor, weight: torch.Tensor | None = None, **others: torch.Tensor | None) -> None:
+    def _check(
+        self,
+        x: torch.Tensor,
+        weight: torch.Tensor | None = None,
+        **others: torch.Tensor | None,
+    ) -> None:
         if self.closed:
             raise RuntimeError("this FusedAllReduce is closed")
         misfit = self._misfit(x)
@@ -330,15 +401,30 @@ class FusedAllReduce(Decided):
             raise ValueError(misfit)
         for what, other in others.items():
             if other is not None and (other.shape != x.shape or other.dtype != x.dtype):
-                raise ValueError(f"{what} must be like input: {_looks(other)} is not {_looks(x)}")
-        if weight is not None and (weight.shape != (self.request.hidden_dim,) or weight.dtype != x.dtype):
-            # The kernels read a float32 weight as the input's dtype and return noise; no release checks it.
-            raise ValueError(f"weight must be [{self.request.hidden_dim}] of {x.dtype}, not {_looks(weight)}")
+                raise ValueError(
+                    f"{what} must be like input: {_looks(other)} is not {_looks(x)}"
+                )
+        if weight is not None and (
+            weight.shape != (self.request.hidden_dim,) or weight.dtype != x.dtype
+        ):
+            # The kernels read a float32 weight as the input's dtype and return noise;
+            # no release checks it.
+            raise ValueError(
+                f"weight must be [{self.request.hidden_dim}] of {x.dtype}, not "
+                f"{_looks(weight)}"
+            )
 
     def _route(
-        self, x: torch.Tensor, weight_bias: float, fallback: Callable[..., Any] | None, why: str | None = None
+        self,
+        x: torch.Tensor,
+        weight_bias: float,
+        fallback: Callable[..., Any] | None,
+        why: str | None = None,
     ) -> UnifiedKernels | PairKernels | None:
-        """The kernels this call goes to, by rules that are the same on every rank; None for the other path."""
+        """The kernels this call goes to, by rules that are the same on every rank.
+
+        None for the other path.
+        """
         if self._kernels is not None and self.terms is not None:
             if self._kernels.share.detached:
                 raise RuntimeError(_DETACHED)
@@ -351,12 +437,17 @@ class FusedAllReduce(Decided):
             self.unfused_because[why] = self.unfused_because.get(why, 0) + 1
             limit = self.request.required_tokens
             if self.decision.required and (limit is None or tokens <= limit):
-                raise FusedUnavailable(f"the fused allreduce is required, and this call cannot be: {why}")
+                raise FusedUnavailable(
+                    f"the fused allreduce is required, and this call cannot be: {why}"
+                )
         self.calls["reference" if fallback is None else "fallback"] += 1
         return None
 
     def _count_capture(self) -> None:
-        """Replays of a captured graph do not come through here; that this one was captured is said in the report."""
+        """Replays of a captured graph do not come through here.
+
+        That this one was captured is said in the report.
+        """
         import torch
 
         if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
@@ -378,15 +469,26 @@ class FusedAllReduce(Decided):
         self.close()
 
     def __del__(self) -> None:
-        if not getattr(self, "closed", True) and getattr(self, "_kernels", None) is not None:
+        if (
+            not getattr(self, "closed", True)
+            and getattr(self, "_kernels", None) is not None
+        ):
             warnings.warn(
-                "a FusedAllReduce with a workspace was dropped without close()", ResourceWarning, stacklevel=2
+                "a FusedAllReduce with a workspace was dropped without close()",
+                ResourceWarning,
+                stacklevel=2,
             )
 
     @property
     def path(self) -> str:
-        """What was launched so far: "fused", "reference", "fallback", several of them, or "none"."""
-        return " and ".join(p for p in ("fused", "reference", "fallback") if self.calls[p]) or "none"
+        """What was launched so far.
+
+        "fused", "reference", "fallback", several of them, or "none".
+        """
+        return (
+            " and ".join(p for p in ("fused", "reference", "fallback") if self.calls[p])
+            or "none"
+        )
 
     def report(self) -> dict[str, Any]:
         """What was decided, why, and how often each path ran."""
@@ -399,7 +501,9 @@ class FusedAllReduce(Decided):
             "objections": list(self.decision.objections),
             "passed_over": list(self.decision.passed_over),
             "backend": self.terms.backend if self.terms is not None else None,
-            "kernels": type(self._kernels).__name__ if self._kernels is not None else None,
+            "kernels": type(self._kernels).__name__
+            if self._kernels is not None
+            else None,
             "workspace": self._workspace_report(),
             "request": asdict(self.request),
             "path": self.path,
@@ -436,7 +540,9 @@ def _as_e4m3(scales: torch.Tensor) -> torch.Tensor:
 
 
 def _plain_memory(out: torch.Tensor) -> torch.Tensor:
-    """The tensor, or one like it in plain order where a kernel cannot write to it directly."""
+    """The tensor, or one like it in plain order where a kernel cannot write to it
+    directly.
+    """
     return out if out.is_contiguous() else out.new_empty(out.shape)
 
 

@@ -1,7 +1,9 @@
-"""What the installed build offers, backend by backend, and why this rank could not run it.
+"""What the installed build offers, backend by backend, and why this rank could not run
+it.
 
-Enters: the adapter, what is asked for, and what this machine has. Leaves: for each backend its `Terms`, and a reason
-against it in one sentence, or None. What comes of it is for all ranks to say (see `agreement`).
+Enters: the adapter, what is asked for, and what this machine has. Leaves: for each
+backend its `Terms`, and a reason against it in one sentence, or None. What comes of it
+is for all ranks to say (see `agreement`).
 """
 
 from __future__ import annotations
@@ -34,14 +36,20 @@ PAIR_DESTROY = "trtllm_destroy_ipc_workspace_for_all_reduce_fusion"
 _MAX_EXCHANGE = 2**31
 """No release makes an exchange buffer larger than this."""
 _MAX_MNNVL = 2**32 - 1
-"""The largest of the three buffers of an mnnvl workspace; every release refuses more."""
+"""The largest of the three buffers of an mnnvl workspace.
+
+Every release refuses more.
+"""
 
 
 @dataclass(frozen=True)
 class Interface:
-    """How the installed build is called: `kind` is UNIFIED or PAIR; the rest says how its workspace meets.
+    """How the installed build is called: `kind` is UNIFIED or PAIR.
 
-    `device_is` is the device it allocates on: "current", that of the "rank", or that of the "local rank".
+    The rest says how its workspace meets.
+
+    `device_is` is the device it allocates on: "current", that of the "rank", or that of
+    the "local rank".
     """
 
     kind: str
@@ -60,20 +68,33 @@ def find_interface(adapter: Adapter, backend: str) -> Interface | str:
             importlib.import_module(f"{adapter.installed.module_name}.mnnvl")
         except (KeyboardInterrupt, GeneratorExit):
             raise
-        except BaseException as error:  # it needs more packages than the rest, and an import can even exit
-            return f"import {adapter.installed.module_name}.mnnvl raised {type(error).__name__}: {error}"
-        row = None if unified.drift else _row(adapter.target["regimes"], release, backend)
+        except BaseException as error:
+            # It needs more packages than the rest, and an import can even exit
+            return (
+                f"import {adapter.installed.module_name}.mnnvl raised "
+                f"{type(error).__name__}: {error}"
+            )
+        row = (
+            None if unified.drift else _row(adapter.target["regimes"], release, backend)
+        )
         if row is not None:
             return Interface(UNIFIED, row["sub_group"], row["device_is"])
-        # A build of no known release: the portable call passes both, so whichever it looks at is the right one.
+        # A build of no known release: the portable call passes both, so whichever it
+        # looks at is the right one.
         both = unified.takes("group") and unified.takes("comm_backend")
         return Interface(UNIFIED, sub_group=both, device_is="current")
-    if adapter.available(PAIR_RUN) and _row(adapter.target["pair"], release) is not None:
+    if (
+        adapter.available(PAIR_RUN)
+        and _row(adapter.target["pair"], release) is not None
+    ):
         if backend != TRTLLM:
             return f"{adapter.installed.described} has the backend {TRTLLM} alone"
         return Interface(PAIR, sub_group=True, device_is="current")
     described = adapter.installed.described
-    return f"{described} has neither the unified allreduce_fusion nor an older pair that is known"
+    return (
+        f"{described} has neither the unified allreduce_fusion nor an older pair "
+        "that is known"
+    )
 
 
 def offers(
@@ -85,7 +106,9 @@ def offers(
     world: int,
     fitting: Sequence[str] = (),
 ) -> dict[str, dict[str, Any]]:
-    """For each backend that was asked for: its terms as plain data, and what speaks against it on this rank.
+    """For each backend that was asked for.
+
+    Its terms as plain data, and what speaks against it on this rank.
 
     Of the backends in `fitting` there is a workspace already.
     """
@@ -97,21 +120,46 @@ def offers(
         if isinstance(interface, Interface):
             terms = make_terms(adapter, request, machine, backend, interface, size)
             where = (rank, size, world)
-            against = objection(adapter, request, machine, backend, interface, *where, fits=backend in fitting)
-        found[backend] = {"objection": against, "terms": None if terms is None else asdict(terms)}
+            against = objection(
+                adapter,
+                request,
+                machine,
+                backend,
+                interface,
+                *where,
+                fits=backend in fitting,
+            )
+        found[backend] = {
+            "objection": against,
+            "terms": None if terms is None else asdict(terms),
+        }
     return found
 
 
 def make_terms(
-    adapter: Adapter, request: Request, machine: Machine, backend: str, interface: Interface, size: int
+    adapter: Adapter,
+    request: Request,
+    machine: Machine,
+    backend: str,
+    interface: Interface,
+    size: int,
 ) -> Terms:
     """All that a later call depends on, taken from this rank's build and machine."""
-    names = (CREATE, RUN) if interface.kind == UNIFIED else (PAIR_CREATE, PAIR_RUN, PAIR_DESTROY)
+    names = (
+        (CREATE, RUN)
+        if interface.kind == UNIFIED
+        else (PAIR_CREATE, PAIR_RUN, PAIR_DESTROY)
+    )
     shapes = {name: adapter.bindings[name].shape for name in names}
     row = _row(adapter.target["oneshot"], adapter.installed.release)
     limits = adapter.target["sizes"] if request.max_bytes is None else []
     limit = next(
-        (r["bytes"] for r in limits if tuple(r["capability"]) == machine.capability and r["ranks"] == size), None
+        (
+            r["bytes"]
+            for r in limits
+            if tuple(r["capability"]) == machine.capability and r["ranks"] == size
+        ),
+        None,
     )
     patterns = adapter.attribute("AllReduceFusionPattern")
     return Terms(
@@ -119,8 +167,14 @@ def make_terms(
         kind=interface.kind,
         build=adapter.installed.described,
         device_is=interface.device_is,
-        takes={name: sorted(shape.names) if shape else [] for name, shape in shapes.items()},
-        patterns={name: int(getattr(patterns, name)) for name in sorted(vars(patterns)) if name.startswith("k")},
+        takes={
+            name: sorted(shape.names) if shape else [] for name, shape in shapes.items()
+        },
+        patterns={
+            name: int(getattr(patterns, name))
+            for name in sorted(vars(patterns))
+            if name.startswith("k")
+        },
         oneshot_tokens=row["tokens"] if row and interface.kind == PAIR else None,
         max_bytes=request.max_bytes or limit,
         quantised=_quantised(adapter, request, machine, backend),
@@ -128,18 +182,33 @@ def make_terms(
     )
 
 
-def _quantised(adapter: Adapter, request: Request, machine: Machine, backend: str) -> list[str]:
-    """The kinds of quantised output that a backend of this build has on this machine for this dtype."""
+def _quantised(
+    adapter: Adapter, request: Request, machine: Machine, backend: str
+) -> list[str]:
+    """The kinds of quantised output that a backend of this build has on this machine
+    for this dtype.
+    """
     release, major = adapter.installed.release, (machine.capability or (0, 0))[0]
-    rows = [r for r in adapter.target["quantised"] if release in r["releases"] and r["backend"] == backend]
-    fits = [r for r in rows if major >= r["least_major"] and request.dtype in r["dtypes"]]
+    rows = [
+        r
+        for r in adapter.target["quantised"]
+        if release in r["releases"] and r["backend"] == backend
+    ]
+    fits = [
+        r for r in rows if major >= r["least_major"] and request.dtype in r["dtypes"]
+    ]
     return sorted(row["kind"] for row in fits)
 
 
 def _layouts(adapter: Adapter) -> dict[str, int]:
-    """The numbers of the layouts that kernels write. 1 was LINEAR up to 0.2.13, and is the layout of 8x4 since."""
+    """The numbers of the layouts that kernels write.
+
+    1 was LINEAR up to 0.2.13, and is the layout of 8x4 since.
+    """
     numbers: Any = adapter.attribute(
-        "QuantizationSFLayout" if adapter.available("QuantizationSFLayout") else "FP4QuantizationSFLayout"
+        "QuantizationSFLayout"
+        if adapter.available("QuantizationSFLayout")
+        else "FP4QuantizationSFLayout"
     )
     names = {SWIZZLED: ("SWIZZLED_128x4", "SWIZZLED"), LINEAR: ("LINEAR",)}
     return {
@@ -168,58 +237,100 @@ def objection(
     """
     target, described = adapter.target, adapter.installed.described
     hardware = [row for row in target["hardware"] if row["backend"] == backend]
-    # The newest known release stands in for a build that is none of them: what it gates, later ones gate.
+    # The newest known release stands in for a build that is none of them: what it
+    # gates, later ones gate.
     row = _row(hardware, adapter.installed.release) or hardware[-1]
     if size not in row["ranks"]:
-        return f"the {backend} kernels are for groups of {listed(row['ranks'])} ranks, not {size}"
+        return (
+            f"the {backend} kernels are for groups of {listed(row['ranks'])} ranks, "
+            f"not {size}"
+        )
     if request.dtype not in target["dtypes"]:
         return f"the kernels are for {listed(target['dtypes'])}, not {request.dtype}"
     if request.row_bytes % target["alignment"]:
-        return f"a row of {request.hidden_dim} {request.dtype} is not a multiple of {target['alignment']} bytes"
+        return (
+            f"a row of {request.hidden_dim} {request.dtype} is not a multiple of "
+            f"{target['alignment']} bytes"
+        )
     if size != world and not interface.sub_group:
-        return f"{described} always meets on all ranks: no call of it is safe for a part of them"
+        return (
+            f"{described} always meets on all ranks: no call of it is safe for a "
+            "part of them"
+        )
     if not machine.cuda or machine.capability is None:
         return "there is no CUDA device"
     if machine.capability[0] not in row["majors"]:
         major, minor = machine.capability
-        return f"compute capability {major}.{minor} is not one its {backend} kernels are built for"
+        return (
+            f"compute capability {major}.{minor} is not one its {backend} kernels "
+            "are built for"
+        )
     if request.backend == AUTO and backend == MNNVL:
-        against = _not_by_itself(target["auto"], adapter.installed.release, machine, described)
+        against = _not_by_itself(
+            target["auto"], adapter.installed.release, machine, described
+        )
         if against:
             return against
     if backend == MNNVL and machine.multicast is False and not machine.clique:
-        return f"{MNNVL} needs NVLink multicast or fabric memory, and the device has neither"
+        return (
+            f"{MNNVL} needs NVLink multicast or fabric memory, and the device has "
+            "neither"
+        )
     if interface.device_is == "rank" and machine.device != rank:
-        return f"this release allocates on device {rank}, the rank's own number, and runs on device {machine.device}"
+        return (
+            f"this release allocates on device {rank}, the rank's own number, and "
+            f"runs on device {machine.device}"
+        )
     return None if fits else _memory_objection(request, machine, backend, size)
 
 
 def _not_by_itself(
-    rows: Sequence[Mapping[str, Any]], release: str | None, machine: Machine, described: str
+    rows: Sequence[Mapping[str, Any]],
+    release: str | None,
+    machine: Machine,
+    described: str,
 ) -> str | None:
     """Why mnnvl is not chosen unasked, though it might run where it is asked for."""
     row = _row(rows, release)
     if row is None:
         return f"{MNNVL} of {described} is used only when it is asked for"
-    if list(machine.capability or ()) not in [list(capability) for capability in row["capabilities"]]:
+    if list(machine.capability or ()) not in [
+        list(capability) for capability in row["capabilities"]
+    ]:
         major, minor = machine.capability or (0, 0)
-        return f"{MNNVL} is used on compute capability {major}.{minor} only when it is asked for"
+        return (
+            f"{MNNVL} is used on compute capability {major}.{minor} only when it is "
+            "asked for"
+        )
     if not machine.multicast and not machine.clique:
-        return f"{MNNVL} is used only when it is asked for where neither multicast nor fabric is known to be there"
+        return (
+            f"{MNNVL} is used only when it is asked for where neither multicast nor "
+            "fabric is known to be there"
+        )
     return None
 
 
-def _memory_objection(request: Request, machine: Machine, backend: str, size: int) -> str | None:
+def _memory_objection(
+    request: Request, machine: Machine, backend: str, size: int
+) -> str | None:
     needed = workspace_bytes(request, backend, size)
     if backend == MNNVL and needed // 3 > _MAX_MNNVL:
-        return f"a buffer of the workspace would need {needed // 3} bytes, and {_MAX_MNNVL} is the most"
+        return (
+            f"a buffer of the workspace would need {needed // 3} bytes, and "
+            f"{_MAX_MNNVL} is the most"
+        )
     if machine.free_memory is not None and machine.free_memory < needed:
-        return f"the workspace needs {needed >> 20} MiB, and {machine.free_memory >> 20} MiB are free"
+        return (
+            f"the workspace needs {needed >> 20} MiB, and "
+            f"{machine.free_memory >> 20} MiB are free"
+        )
     return None
 
 
 def known_fault(adapter: Adapter, backend: str) -> str | None:
-    """What is known to go wrong with a backend of the installed release, though it runs."""
+    """What is known to go wrong with a backend of the installed release, though it
+    runs.
+    """
     row = _row(adapter.target["faults"], adapter.installed.release, backend)
     return None if row is None else str(row["because"])
 
@@ -227,7 +338,8 @@ def known_fault(adapter: Adapter, backend: str) -> str | None:
 def workspace_bytes(request: Request, backend: str, size: int) -> int:
     """What a workspace takes on each device.
 
-    trtllm has one buffer for exchange and three for one-shot messages, mnnvl three for two stages of rounded tokens.
+    trtllm has one buffer for exchange and three for one-shot messages, mnnvl three for
+    two stages of rounded tokens.
     """
     if backend == MNNVL:
         rounded = -(-request.max_token_num // size) * size
@@ -240,4 +352,11 @@ def _row(
     rows: Sequence[Mapping[str, Any]], release: str | None, backend: str | None = None
 ) -> Mapping[str, Any] | None:
     """The row that holds for a release, and for a backend where rows are for one."""
-    return next((row for row in rows if release in row["releases"] and row.get("backend", backend) == backend), None)
+    return next(
+        (
+            row
+            for row in rows
+            if release in row["releases"] and row.get("backend", backend) == backend
+        ),
+        None,
+    )

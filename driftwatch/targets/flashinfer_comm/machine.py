@@ -1,7 +1,8 @@
 """What this process has to run on: its device, and how that reaches others.
 
-Enters: nothing but the hardware. Leaves: a `Machine`, and which devices of a group cannot be reached. Anything that
-raises counts as not there, or not known: no answer of a driver may keep a rank from its vote.
+Enters: nothing but the hardware. Leaves: a `Machine`, and which devices of a group
+cannot be reached. Anything that raises counts as not there, or not known: no answer of
+a driver may keep a rank from its vote.
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Machine:
-    """What this process has. `gpu` names the device in the whole system, `clique` its NVLink domain; "" is not known.
+    """What this process has.
 
-    `fabric` and `multicast` are what MNNVL needs one of; None is not known. `kind` is torch's word for the device.
+    `gpu` names the device in the whole system, `clique` its NVLink domain; "" is not
+    known.
+
+    `fabric` and `multicast` are what MNNVL needs one of; None is not known. `kind` is
+    torch's word for the device.
     """
 
     cuda: bool
@@ -64,7 +69,10 @@ def probe_machine() -> Machine:
 
 
 def unreachable(machine: Machine, gpus: Sequence[str]) -> str | None:
-    """The first of a group's devices whose memory this one cannot reach; None when there is none that is known."""
+    """The first of a group's devices whose memory this one cannot reach.
+
+    None when there is none that is known.
+    """
     import torch
 
     try:
@@ -77,7 +85,9 @@ def unreachable(machine: Machine, gpus: Sequence[str]) -> str | None:
         reached: bool | None
         try:
             if gpu in visible:
-                reached = bool(torch.cuda.can_device_access_peer(machine.device, visible[gpu]))
+                reached = bool(
+                    torch.cuda.can_device_access_peer(machine.device, visible[gpu])
+                )
             else:  # a process that sees its own device alone, as under Ray
                 reached = _reached_by_driver(machine.gpu, gpu)
         except Exception:  # making the workspace will tell
@@ -88,7 +98,10 @@ def unreachable(machine: Machine, gpus: Sequence[str]) -> str | None:
 
 
 def _gpu(index: int) -> str:
-    """The device's name in the whole system, whatever CUDA_VISIBLE_DEVICES says; "" from a torch that has none."""
+    """The device's name in the whole system, whatever CUDA_VISIBLE_DEVICES says.
+
+    "" from a torch that has none.
+    """
     import torch
 
     name = str(getattr(torch.cuda.get_device_properties(index), "uuid", ""))
@@ -107,14 +120,19 @@ def _reached_by_driver(gpu: str, other: str) -> bool:
 
 
 def _clique(gpu: str) -> str:
-    """The NVLink domain that the fabric manager put the device into; "" when there is none."""
+    """The NVLink domain that the fabric manager put the device into.
+
+    "" when there is none.
+    """
     try:
         nvml: Any = importlib.import_module("pynvml")
         ctypes: Any = importlib.import_module("ctypes")
         nvml.nvmlInit()
         try:
             info = nvml.c_nvmlGpuFabricInfoV_t()
-            nvml.nvmlDeviceGetGpuFabricInfoV(nvml.nvmlDeviceGetHandleByUUID(gpu), ctypes.byref(info))
+            nvml.nvmlDeviceGetGpuFabricInfoV(
+                nvml.nvmlDeviceGetHandleByUUID(gpu), ctypes.byref(info)
+            )
             cluster = bytes(byte & 0xFF for byte in info.clusterUuid)
             if info.state < nvml.NVML_GPU_FABRIC_STATE_COMPLETED or not any(cluster):
                 return ""
@@ -130,14 +148,23 @@ def _multicast(device: int) -> bool | None:
     try:
         distributed: Any = importlib.import_module("torch._C._distributed_c10d")
         autograd: Any = importlib.import_module("torch._C._autograd")
-        return bool(distributed._SymmetricMemory.has_multicast_support(autograd.DeviceType.CUDA, device))
+        return bool(
+            distributed._SymmetricMemory.has_multicast_support(
+                autograd.DeviceType.CUDA, device
+            )
+        )
     except Exception:  # an older torch does not tell
         return None
 
 
 def _node() -> str:
-    """A name that processes on one machine share: the boot, and where there is none the host."""
+    """A name that processes on one machine share.
+
+    The boot, and where there is none the host.
+    """
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return (
+            Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        )
     except (OSError, UnicodeDecodeError):
         return platform.node()

@@ -1,7 +1,9 @@
-"""The fused allreduce as custom ops of torch, so that compilers and graph captures take a call as one step.
+"""The fused allreduce as custom ops of torch, so that compilers and graph captures take
+a call as one step.
 
-Enters: an object to run, by its key. Leaves: `operators()`, registered when the first is needed. An op looks its object
-up, and does what the object does: nothing is decided here.
+Enters: an object to run, by its key. Leaves: `operators()`, registered when the first
+is needed. An op looks its object up, and does what the object does: nothing is decided
+here.
 """
 
 from __future__ import annotations
@@ -26,11 +28,18 @@ _NORM = "Tensor input, Tensor? residual, Tensor weight, float eps, float weight_
 
 
 def run_norm(
-    x: torch.Tensor, residual: torch.Tensor | None, weight: torch.Tensor, eps: float, weight_bias: float, *how: Any
+    x: torch.Tensor,
+    residual: torch.Tensor | None,
+    weight: torch.Tensor,
+    eps: float,
+    weight_bias: float,
+    *how: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     check_devices(x, residual, weight)
     normed, summed = x.new_empty(x.shape), x.new_empty(x.shape)
-    _find(how[-1]).run_norm(x, residual, weight, eps, weight_bias, normed, summed, *how[:-1])
+    _find(how[-1]).run_norm(
+        x, residual, weight, eps, weight_bias, normed, summed, *how[:-1]
+    )
     return normed, summed
 
 
@@ -45,15 +54,32 @@ def run_norm_into(
     *how: Any,
 ) -> None:
     check_devices(x, residual, weight, norm_out, residual_out)
-    _find(how[-1]).run_norm(x, residual, weight, eps, weight_bias, norm_out, residual_out, *how[:-1])
+    _find(how[-1]).run_norm(
+        x, residual, weight, eps, weight_bias, norm_out, residual_out, *how[:-1]
+    )
 
 
-def run_quantized(x: torch.Tensor, *given: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    residual, weight, eps, weight_bias, scale, kind, layout, group_size, keep_norm, *how = given
+def run_quantized(
+    x: torch.Tensor, *given: Any
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    (
+        residual,
+        weight,
+        eps,
+        weight_bias,
+        scale,
+        kind,
+        layout,
+        group_size,
+        keep_norm,
+        *how,
+    ) = given
     check_devices(x, residual, weight, scale)
     out = empty_outputs(x, kind, layout, group_size, keep_norm=keep_norm)
     asked_for = (scale, kind, layout, group_size, keep_norm)
-    _find(how[-1]).run_quantized((x, residual, weight, eps, weight_bias), asked_for, out, *how[:-1])
+    _find(how[-1]).run_quantized(
+        (x, residual, weight, eps, weight_bias), asked_for, out, *how[:-1]
+    )
     return out
 
 
@@ -63,9 +89,16 @@ def run_plain(x: torch.Tensor, *how: Any) -> torch.Tensor:
 
 
 def _fake_norm(
-    x: torch.Tensor, residual: torch.Tensor | None, weight: torch.Tensor, eps: float, weight_bias: float, *how: Any
+    x: torch.Tensor,
+    residual: torch.Tensor | None,
+    weight: torch.Tensor,
+    eps: float,
+    weight_bias: float,
+    *how: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    check_devices(x, residual, weight)  # torch also comes here for real tensors when one of them is on meta
+    check_devices(
+        x, residual, weight
+    )  # torch also comes here for real tensors when one of them is on meta
     return x.new_empty(x.shape), x.new_empty(x.shape)
 
 
@@ -73,7 +106,9 @@ def _fake_norm_into(x: torch.Tensor, *others: Any) -> None:
     return None
 
 
-def _fake_quantized(x: torch.Tensor, *given: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+def _fake_quantized(
+    x: torch.Tensor, *given: Any
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     residual, weight, _, _, scale, kind, layout, group_size, keep_norm, *_ = given
     check_devices(x, residual, weight, scale)
     return empty_outputs(x, kind, layout, group_size, keep_norm=keep_norm)
@@ -86,12 +121,21 @@ def _fake_plain(x: torch.Tensor, *how: Any) -> torch.Tensor:
 def _ops() -> dict[str, tuple[Callable[..., Any], Callable[..., Any]]]:
     """Each op's schema, with what it does and what shapes it gives."""
     return {
-        f"allreduce_rmsnorm({_NORM}, {_HOW}) -> (Tensor, Tensor)": (run_norm, _fake_norm),
-        f"allreduce_rmsnorm_into({_NORM}, Tensor(a!) norm_out, Tensor(b!) residual_out, {_HOW}) -> ()": (
+        f"allreduce_rmsnorm({_NORM}, {_HOW}) -> (Tensor, Tensor)": (
+            run_norm,
+            _fake_norm,
+        ),
+        (
+            f"allreduce_rmsnorm_into({_NORM}, Tensor(a!) norm_out, Tensor(b!) "
+            f"residual_out, {_HOW}) -> ()"
+        ): (
             run_norm_into,
             _fake_norm_into,
         ),
-        f"allreduce_rmsnorm_quantized({_NORM}, {_QUANTIZED}, {_HOW}) -> (Tensor, Tensor, Tensor, Tensor)": (
+        (
+            f"allreduce_rmsnorm_quantized({_NORM}, {_QUANTIZED}, {_HOW}) -> (Tensor, "
+            "Tensor, Tensor, Tensor)"
+        ): (
             run_quantized,
             _fake_quantized,
         ),
@@ -100,7 +144,10 @@ def _ops() -> dict[str, tuple[Callable[..., Any], Callable[..., Any]]]:
 
 
 def operators() -> Any:
-    """The custom ops, registered when the first is needed: importing this module does not need torch."""
+    """The custom ops, registered when the first is needed.
+
+    Importing this module does not need torch.
+    """
     if _registered:
         return _registered[0]
     import torch

@@ -1,7 +1,10 @@
-"""Quantised outputs in plain torch: the numbers that the fused patterns write, and the places of their scales.
+"""Quantised outputs in plain torch.
 
-Enters: the normed output, rounded to its dtype as the kernels round it. Leaves: new tensors in the forms that GEMMs
-take. Each kind is as the kernels define it (trtllm_allreduce_fusion.cuh): division, rounding and saturation included.
+The numbers that the fused patterns write, and the places of their scales.
+
+Enters: the normed output, rounded to its dtype as the kernels round it. Leaves: new
+tensors in the forms that GEMMs take. Each kind is as the kernels define it
+(trtllm_allreduce_fusion.cuh): division, rounding and saturation included.
 """
 
 from __future__ import annotations
@@ -11,7 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import torch
 
-FP8, DYNAMIC_FP8, GROUP_FP8, NVFP4, MXFP8 = "fp8", "dynamic-fp8", "group-fp8", "nvfp4", "mxfp8"
+FP8, DYNAMIC_FP8, GROUP_FP8, NVFP4, MXFP8 = (
+    "fp8",
+    "dynamic-fp8",
+    "group-fp8",
+    "nvfp4",
+    "mxfp8",
+)
 LINEAR, SWIZZLED, SWIZZLED_8 = "linear", "128x4", "8x4"
 LAYOUTS = (SWIZZLED, SWIZZLED_8, LINEAR)
 PATTERNS = {
@@ -21,7 +30,10 @@ PATTERNS = {
         "kARResidualRMSNormPerTokenGroupFP8PackedQuant",
         "kARResidualRMSNormOutPerTokenGroupFP8PackedQuant",
     ),
-    DYNAMIC_FP8: ("kARResidualRMSNormDynamicFP8Quant", "kARResidualRMSNormOutDynamicFP8Quant"),
+    DYNAMIC_FP8: (
+        "kARResidualRMSNormDynamicFP8Quant",
+        "kARResidualRMSNormOutDynamicFP8Quant",
+    ),
     MXFP8: ("kARResidualRMSNormMXFP8Quant", "kARResidualRMSNormOutMXFP8Quant"),
 }
 """The pattern of each kind, and the one that writes the normed output as well."""
@@ -34,7 +46,10 @@ _SMALLEST_DYNAMIC = 1.0 / 512.0 / _E4M3_MAX
 
 
 class Quantized(NamedTuple):
-    """`quant` and its `scale`, empty where the caller gave it; `norm` is empty unless it was asked for."""
+    """`quant` and its `scale`, empty where the caller gave it.
+
+    `norm` is empty unless it was asked for.
+    """
 
     quant: torch.Tensor
     scale: torch.Tensor
@@ -42,7 +57,9 @@ class Quantized(NamedTuple):
     residual: torch.Tensor
 
 
-def fault_of(kind: str, layout: str, group_size: int, hidden: int, scale: torch.Tensor | None) -> str | None:
+def fault_of(
+    kind: str, layout: str, group_size: int, hidden: int, scale: torch.Tensor | None
+) -> str | None:
     """What is wrong with a call for a quantised output, whatever runs it."""
     import torch
 
@@ -53,7 +70,10 @@ def fault_of(kind: str, layout: str, group_size: int, hidden: int, scale: torch.
     if (scale is not None) != (kind in SCALED):
         return f"{kind} {'needs a scale' if kind in SCALED else 'makes its own scale'}"
     if scale is not None and (scale.numel() != 1 or scale.dtype != torch.float32):
-        return "scale must be one float32 number in a tensor, so that a captured graph can be given another"
+        return (
+            "scale must be one float32 number in a tensor, so that a captured graph "
+            "can be given another"
+        )
     block = BLOCKS.get(kind, group_size if kind == GROUP_FP8 else 1)
     if block < 1 or hidden % block:
         return f"rows of {hidden} are not of whole groups of {block}"
@@ -79,19 +99,29 @@ def empty_outputs(
         scale = x.new_empty((rows, 1), dtype=torch.float32)
     elif kind == GROUP_FP8:
         packed, aligned = (hidden // group_size + 3) // 4, (rows + 3) // 4 * 4
-        scale = x.new_zeros((packed * aligned,), dtype=torch.int32).as_strided((rows, packed), (1, aligned))
+        scale = x.new_zeros((packed * aligned,), dtype=torch.int32).as_strided(
+            (rows, packed), (1, aligned)
+        )
     elif kind in BLOCKS:
         columns = hidden // BLOCKS[kind]
-        size = rows * columns if layout == LINEAR else swizzled_size(rows, columns, layout)
+        size = (
+            rows * columns if layout == LINEAR else swizzled_size(rows, columns, layout)
+        )
         scale = x.new_zeros((size,), dtype=torch.uint8)
     norm = x.new_empty(x.shape if keep_norm else (0,))
     return quant, scale, norm, x.new_empty(x.shape)
 
 
 def quantize(
-    norm: torch.Tensor, kind: str, scale: torch.Tensor | None, layout: str, group_size: int
+    norm: torch.Tensor,
+    kind: str,
+    scale: torch.Tensor | None,
+    layout: str,
+    group_size: int,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The quantised form of normed rows [rows, hidden], and its scales as `empty_outputs` shapes them."""
+    """The quantised form of normed rows [rows, hidden], and its scales as
+    `empty_outputs` shapes them.
+    """
     import torch
 
     values = norm.float()
@@ -108,19 +138,29 @@ def quantize(
     largest = groups.abs().amax(dim=-1)
     if kind == GROUP_FP8:
         exponents = _exponent_above((largest / _E4M3_MAX).clamp(min=1e-10))
-        return _to_e4m3(groups / torch.exp2(exponents.float() - 127).unsqueeze(-1)).flatten(-2), _packed_words(
-            exponents
-        )
+        return _to_e4m3(
+            groups / torch.exp2(exponents.float() - 127).unsqueeze(-1)
+        ).flatten(-2), _packed_words(exponents)
     if kind == MXFP8:
-        exponents = torch.where(largest > 0, _exponent_above(largest * (1.0 / _E4M3_MAX)), 0)
-        factor = torch.where(exponents > 0, torch.exp2(127 - exponents.double()), 0.0).float()
-        return _to_e4m3(groups * factor.unsqueeze(-1)).flatten(-2), _laid_out(exponents.to(torch.uint8), layout)
+        exponents = torch.where(
+            largest > 0, _exponent_above(largest * (1.0 / _E4M3_MAX)), 0
+        )
+        factor = torch.where(
+            exponents > 0, torch.exp2(127 - exponents.double()), 0.0
+        ).float()
+        return _to_e4m3(groups * factor.unsqueeze(-1)).flatten(-2), _laid_out(
+            exponents.to(torch.uint8), layout
+        )
     assert scale is not None
-    stored = (scale * (largest * (1.0 / 6.0))).clamp(max=_E4M3_MAX).to(torch.float8_e4m3fn)
+    stored = (
+        (scale * (largest * (1.0 / 6.0))).clamp(max=_E4M3_MAX).to(torch.float8_e4m3fn)
+    )
     back = stored.float()
     factor = torch.where(back != 0, scale / back, 0.0)
     codes = _to_e2m1(groups * factor.unsqueeze(-1)).flatten(-2)
-    return codes[..., 0::2] | (codes[..., 1::2] << 4), _laid_out(stored.view(torch.uint8), layout)
+    return codes[..., 0::2] | (codes[..., 1::2] << 4), _laid_out(
+        stored.view(torch.uint8), layout
+    )
 
 
 def swizzled_size(rows: int, columns: int, layout: str) -> int:
@@ -132,8 +172,8 @@ def swizzled_size(rows: int, columns: int, layout: str) -> int:
 def _laid_out(scales: torch.Tensor, layout: str) -> torch.Tensor:
     """Scales [rows, columns] in the order in which a layout stores them.
 
-    A swizzled layout goes tile by tile, each of 128 or 8 rows and four columns; in one of 128, the rows 32 apart lie
-    next to each other.
+    A swizzled layout goes tile by tile, each of 128 or 8 rows and four columns; in one
+    of 128, the rows 32 apart lie next to each other.
     """
     rows, columns = scales.shape
     if layout == LINEAR:
@@ -148,7 +188,10 @@ def _laid_out(scales: torch.Tensor, layout: str) -> torch.Tensor:
 
 
 def _packed_words(exponents: torch.Tensor) -> torch.Tensor:
-    """Four exponents to an int32, the first in its lowest byte; columns lie apart by the rows rounded up to four."""
+    """Four exponents to an int32, the first in its lowest byte.
+
+    Columns lie apart by the rows rounded up to four.
+    """
     import torch
 
     rows, groups = exponents.shape
@@ -163,7 +206,9 @@ def _packed_words(exponents: torch.Tensor) -> torch.Tensor:
 
 
 def _exponent_above(values: torch.Tensor) -> torch.Tensor:
-    """The biased exponent of the smallest power of two that is not below each positive float32."""
+    """The biased exponent of the smallest power of two that is not below each positive
+    float32.
+    """
     import torch
 
     bits = values.contiguous().view(torch.int32)
@@ -173,14 +218,17 @@ def _exponent_above(values: torch.Tensor) -> torch.Tensor:
 
 
 def _to_e4m3(values: torch.Tensor) -> torch.Tensor:
-    """Rounded to the nearest, ties to even, and never beyond the largest finite number."""
+    """Rounded to the nearest, ties to even, never beyond the largest finite number."""
     import torch
 
     return values.clamp(-_E4M3_MAX, _E4M3_MAX).to(torch.float8_e4m3fn)
 
 
 def _to_e2m1(values: torch.Tensor) -> torch.Tensor:
-    """The codes of the nearest of 0, 0.5, 1, 1.5, 2, 3, 4 and 6, ties to the even code; the fourth bit is the sign."""
+    """The codes of the nearest of 0, 0.5, 1, 1.5, 2, 3, 4 and 6, ties to the even code.
+
+    The fourth bit is the sign.
+    """
     import torch
 
     size = values.abs()

@@ -1,7 +1,8 @@
 """The reference path: allreduce, residual add and RMSNorm in plain torch.
 
-Enters: tensors as the fused kernel takes them. Leaves: new tensors, never views of the inputs. The sum over ranks is
-taken in the input's dtype, as a collective does it; everything after that is in float32 and rounded once.
+Enters: tensors as the fused kernel takes them. Leaves: new tensors, never views of the
+inputs. The sum over ranks is taken in the input's dtype, as a collective does it;
+everything after that is in float32 and rounded once.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ def reference_allreduce(x: torch.Tensor, group: Any, world_size: int) -> torch.T
 
 
 def reference_add_rmsnorm(
-    x: torch.Tensor, residual: torch.Tensor | None, weight: torch.Tensor, eps: float, weight_bias: float
+    x: torch.Tensor,
+    residual: torch.Tensor | None,
+    weight: torch.Tensor,
+    eps: float,
+    weight_bias: float,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The normed output and the new residual of an input that is already summed."""
     import torch

@@ -1,9 +1,10 @@
 """One workspace for many shapes: which of them a group of ranks holds, and who uses it.
 
-Enters: a workspace that all ranks of a group have made, and the operations that want one.
-Leaves: a `Share`, which every operation of the group uses as long as it is large enough. It
-is made anew, larger, only where all ranks meet anyway, in the making of an operation; a
-workspace that a captured graph may write to stays for as long as its users do.
+Enters: a workspace that all ranks of a group have made, and the operations that want
+one. Leaves: a `Share`, which every operation of the group uses as long as it is large
+enough. It is made anew, larger, only where all ranks meet anyway, in the making of an
+operation; a workspace that a captured graph may write to stays for as long as its users
+do.
 """
 
 from __future__ import annotations
@@ -13,13 +14,21 @@ from collections.abc import Hashable
 from typing import Any
 
 from driftwatch.adapter.runtime import Adapter
-from driftwatch.targets.flashinfer_comm.workspaces import PairWorkspace, UnifiedWorkspace
+from driftwatch.targets.flashinfer_comm.workspaces import (
+    PairWorkspace,
+    UnifiedWorkspace,
+)
 
-_held: weakref.WeakKeyDictionary[Adapter, dict[Hashable, Share]] = weakref.WeakKeyDictionary()
+_held: weakref.WeakKeyDictionary[Adapter, dict[Hashable, Share]] = (
+    weakref.WeakKeyDictionary()
+)
 
 
 class Share:
-    """A workspace and the operations that use it; `detached` while its memory is given back for a checkpoint."""
+    """A workspace and the operations that use it.
+
+    `detached` while its memory is given back for a checkpoint.
+    """
 
     def __init__(self, workspace: UnifiedWorkspace | PairWorkspace) -> None:
         self.workspace = workspace
