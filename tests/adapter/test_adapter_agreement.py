@@ -124,7 +124,7 @@ def test_a_launch_reads_the_terms_alone(make: Callable[..., Adapter]) -> None:
     for backend in decision.backends:
         kernels = UnifiedKernels.__new__(UnifiedKernels)
         kernels.terms = Terms(**ballots[0]["backends"][backend]["terms"])
-        kernels._size, kernels._fixed = 2, {}
+        kernels._size, kernels._fixed, kernels._triggers = 2, {}, True
         kernels.share = SimpleNamespace(workspace=SimpleNamespace(object=Forbidden()))  # type: ignore[assignment]
         kernels._run = lambda **arguments: calls.append(arguments)
 

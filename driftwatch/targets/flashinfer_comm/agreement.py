@@ -80,6 +80,15 @@ class Terms:
         return parameter in self.takes[RUN if self.kind == UNIFIED else PAIR_RUN]
 
 
+def most_tokens(request: Request, terms: Terms | None) -> int:
+    """Up to how many tokens a call goes to the kernels; 0 where there are none."""
+    if terms is None:
+        return 0
+    if terms.max_bytes is None:
+        return request.max_token_num
+    return min(request.max_token_num, terms.max_bytes // request.row_bytes)
+
+
 def why_not(
     request: Request, terms: Terms, tokens: int, weight_bias: float
 ) -> str | None:

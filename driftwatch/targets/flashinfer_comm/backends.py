@@ -50,6 +50,7 @@ class UnifiedKernels:
         assert run is not None
         self.terms, self.share = terms, share
         self._size = share.workspace.size
+        self._triggers = terms.has("trigger_completion_at_end")
         self._run = run
         self._fixed = {
             "launch_with_pdl": request.launch_with_pdl,
@@ -68,7 +69,7 @@ class UnifiedKernels:
 
         The rest is named as the unified API names it.
         """
-        if self.terms.has("trigger_completion_at_end"):
+        if self._triggers:
             arguments["trigger_completion_at_end"] = trigger_completion_at_end
         self._run(
             input=x,

@@ -20,10 +20,11 @@ from driftwatch.targets.flashinfer_comm.agreement import (
     AUTO,
     NORM_PATTERN,
     PLAIN_PATTERN,
+    most_tokens,
     why_not,
     why_not_quantised,
 )
-from driftwatch.targets.flashinfer_comm.asked import asked, name_of_dtype
+from driftwatch.targets.flashinfer_comm.asked import asked
 from driftwatch.targets.flashinfer_comm.backends import PairKernels, UnifiedKernels
 from driftwatch.targets.flashinfer_comm.deciding import Decided, FusedUnavailable
 from driftwatch.targets.flashinfer_comm.gates import workspace_bytes
@@ -116,6 +117,14 @@ class FusedAllReduce(Decided):
         self.number = FusedAllReduce._made
         mode, request, seconds, fault = asked(given, (fallback, fallback_allreduce))
         super().__init__(group, mode, request, seconds, fault)
+        import torch
+
+        self._hidden = self.request.hidden_dim
+        self._of_weight = (self._hidden,)
+        self._dtype: torch.dtype = getattr(torch, self.request.dtype)
+        # What `why_not` says, in the form in which a call asks for it.
+        self._most = most_tokens(self.request, self.terms)
+        self._biased = self.terms is not None and self.terms.has("weight_bias")
         self._key = str(self.number)
         live[self._key] = self
         self._operators = operators()
@@ -141,11 +150,20 @@ class FusedAllReduce(Decided):
         may be the input and the residual. `trigger_completion_at_end` False lets a
         consumer begin early, which must then wait by itself.
         """
+        if norm_out is None and residual_out is None:
+            out: tuple[torch.Tensor, torch.Tensor] = self._operators.allreduce_rmsnorm(
+                input,
+                residual,
+                weight,
+                eps,
+                weight_bias,
+                use_oneshot,
+                trigger_completion_at_end,
+                self._key,
+            )
+            return out
         how = (use_oneshot, trigger_completion_at_end, self._key)
         given = (input, residual, weight, eps, weight_bias)
-        if norm_out is None and residual_out is None:
-            normed, summed = self._operators.allreduce_rmsnorm(*given, *how)
-            return normed, summed
         if norm_out is None or residual_out is None:
             raise ValueError("norm_out and residual_out must both be given, or neither")
         self._operators.allreduce_rmsnorm_into(*given, norm_out, residual_out, *how)
@@ -220,7 +238,7 @@ class FusedAllReduce(Decided):
             self.request, self.terms, x.numel() // self.request.hidden_dim, weight_bias
         )
 
-    def run_norm(
+    def run_norm(  # noqa: PLR0913 - as the constructor
         self,
         x: torch.Tensor,
         residual: torch.Tensor | None,
@@ -231,14 +249,16 @@ class FusedAllReduce(Decided):
         residual_out: torch.Tensor,
         use_oneshot: bool | None,
         trigger_completion_at_end: bool,
+        *,
+        new: bool = False,
     ) -> None:
         """What the custom op does.
 
-        The results are written to `norm_out` and `residual_out`.
+        The results are written to `norm_out` and `residual_out`, which may be `new`.
         """
-        self._check(
-            x, weight, residual=residual, norm_out=norm_out, residual_out=residual_out
-        )
+        self._check(x, weight, residual)
+        if not new:
+            self._check_like(x, norm_out=norm_out, residual_out=residual_out)
         if not x.numel():
             self.calls["empty"] += 1
             return
@@ -248,14 +268,20 @@ class FusedAllReduce(Decided):
             norm_out.copy_(normed)
             residual_out.copy_(summed)
             return
-        normed, summed = _plain_memory(norm_out), _plain_memory(residual_out)
-        self._launch(
-            kernels,
+        normed, summed = norm_out, residual_out
+        if not new:
+            normed, summed = _plain_memory(norm_out), _plain_memory(residual_out)
+        kernels.launch(
+            self._rows(x),
             NORM_PATTERN,
-            (x, residual, weight, eps, weight_bias),
-            (use_oneshot, trigger_completion_at_end),
+            use_oneshot,
+            trigger_completion_at_end,
+            residual_in=self._before(x, residual),
             residual_out=self._rows(summed),
             norm_out=self._rows(normed),
+            rms_gamma=weight if weight.is_contiguous() else weight.contiguous(),
+            rms_eps=eps,
+            **({"weight_bias": weight_bias} if weight_bias else {}),
         )
         for out, written in ((norm_out, normed), (residual_out, summed)):
             if written is not out:
@@ -273,10 +299,10 @@ class FusedAllReduce(Decided):
 
         The results are written to `out`, which is new.
         """
-        x, residual, weight, _, weight_bias = given
+        x, residual, weight, eps, weight_bias = given
         scale, kind, layout, group_size, keep_norm = asked_for
         quant, scales, norm, summed = out
-        self._check(x, weight, residual=residual)
+        self._check(x, weight, residual)
         if not x.numel():
             self.calls["empty"] += 1
             return
@@ -304,13 +330,17 @@ class FusedAllReduce(Decided):
             more["scale_factor"] = scale
         if keep_norm:
             more["norm_out"] = self._rows(norm)
-        how = (use_oneshot, trigger_completion_at_end)
-        self._launch(
-            kernels,
+        if weight_bias:
+            more["weight_bias"] = weight_bias
+        kernels.launch(
+            self._rows(x),
             PATTERNS[kind][keep_norm],
-            given,
-            how,
+            use_oneshot,
+            trigger_completion_at_end,
+            residual_in=self._before(x, residual),
             residual_out=self._rows(summed),
+            rms_gamma=weight.contiguous(),
+            rms_eps=eps,
             **more,
         )
 
@@ -327,27 +357,9 @@ class FusedAllReduce(Decided):
         total = reference_allreduce(x, self.group, self.world_size)
         return reference_add_rmsnorm(total, residual, weight, eps, weight_bias)
 
-    def _launch(
-        self,
-        kernels: UnifiedKernels | PairKernels,
-        pattern: str,
-        given: tuple[torch.Tensor, torch.Tensor | None, torch.Tensor, float, float],
-        how: tuple[bool | None, bool],
-        **outputs: Any,
-    ) -> None:
-        x, residual, weight, eps, weight_bias = given
-        before = x.new_zeros(x.shape) if residual is None else residual
-        if weight_bias:
-            outputs["weight_bias"] = weight_bias
-        kernels.launch(
-            self._rows(x),
-            pattern,
-            *how,
-            residual_in=self._rows(before),
-            rms_gamma=weight.contiguous(),
-            rms_eps=eps,
-            **outputs,
-        )
+    def _before(self, x: torch.Tensor, residual: torch.Tensor | None) -> torch.Tensor:
+        """The residual as the kernels want it; none counts as zeros."""
+        return self._rows(x.new_zeros(x.shape) if residual is None else residual)
 
     def run_plain(
         self, x: torch.Tensor, use_oneshot: bool | None, trigger_completion_at_end: bool
@@ -373,46 +385,46 @@ class FusedAllReduce(Decided):
         return reference_allreduce(x, self.group, self.world_size)
 
     def _rows(self, x: torch.Tensor) -> torch.Tensor:
-        return x.contiguous().view(-1, self.request.hidden_dim)
+        if x.dim() == 2 and x.is_contiguous():
+            return x
+        return x.contiguous().view(-1, self._hidden)
 
     def _misfit(self, x: torch.Tensor) -> str | None:
-        request = self.request
-        if (
-            x.dim() < 2
-            or x.shape[-1] != request.hidden_dim
-            or name_of_dtype(x.dtype) != request.dtype
-        ):
-            return (
-                f"input must be [tokens, {request.hidden_dim}] of {request.dtype}, "
-                f"not {_looks(x)}"
-            )
-        return None
+        if x.dtype is self._dtype and x.dim() > 1 and x.shape[-1] == self._hidden:
+            return None
+        wanted = f"[tokens, {self._hidden}] of {self.request.dtype}"
+        return f"input must be {wanted}, not {_looks(x)}"
 
     def _check(
         self,
         x: torch.Tensor,
         weight: torch.Tensor | None = None,
-        **others: torch.Tensor | None,
+        residual: torch.Tensor | None = None,
     ) -> None:
         if self.closed:
             raise RuntimeError("this FusedAllReduce is closed")
         misfit = self._misfit(x)
         if misfit:
             raise ValueError(misfit)
-        for what, other in others.items():
-            if other is not None and (other.shape != x.shape or other.dtype != x.dtype):
-                raise ValueError(
-                    f"{what} must be like input: {_looks(other)} is not {_looks(x)}"
-                )
+        if residual is not None and (
+            residual.dtype is not self._dtype or residual.shape != x.shape
+        ):
+            self._check_like(x, residual=residual)
         if weight is not None and (
-            weight.shape != (self.request.hidden_dim,) or weight.dtype != x.dtype
+            weight.dtype is not self._dtype or weight.shape != self._of_weight
         ):
             # The kernels read a float32 weight as the input's dtype and return noise;
             # no release checks it.
             raise ValueError(
-                f"weight must be [{self.request.hidden_dim}] of {x.dtype}, not "
-                f"{_looks(weight)}"
+                f"weight must be [{self._hidden}] of {x.dtype}, not {_looks(weight)}"
             )
+
+    def _check_like(self, x: torch.Tensor, **others: torch.Tensor) -> None:
+        for what, other in others.items():
+            if other.dtype is not self._dtype or other.shape != x.shape:
+                raise ValueError(
+                    f"{what} must be like input: {_looks(other)} is not {_looks(x)}"
+                )
 
     def _route(
         self,
@@ -425,15 +437,22 @@ class FusedAllReduce(Decided):
 
         None for the other path.
         """
-        if self._kernels is not None and self.terms is not None:
-            if self._kernels.share.detached:
+        kernels = self._kernels
+        if kernels is not None and self.terms is not None:
+            if kernels.share.detached:
                 raise RuntimeError(_DETACHED)
-            tokens = x.numel() // self.request.hidden_dim
-            why = why or why_not(self.request, self.terms, tokens, weight_bias)
-            if why is None:
+            tokens = x.numel() // self._hidden
+            if (
+                why is None
+                and tokens <= self._most
+                and (not weight_bias or self._biased)
+            ):
                 self.calls["fused"] += 1
-                self._count_capture()
-                return self._kernels
+                if x.is_cuda:
+                    self._count_capture()
+                return kernels
+            why = why or why_not(self.request, self.terms, tokens, weight_bias)
+            assert why is not None  # it is why these limits are what they are
             self.unfused_because[why] = self.unfused_because.get(why, 0) + 1
             limit = self.request.required_tokens
             if self.decision.required and (limit is None or tokens <= limit):
@@ -450,7 +469,7 @@ class FusedAllReduce(Decided):
         """
         import torch
 
-        if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
+        if torch.cuda.is_current_stream_capturing():
             self.calls["captured"] += 1
 
     # -- ending ------------------------------------------------------------------------

@@ -33,14 +33,16 @@ def run_norm(
     weight: torch.Tensor,
     eps: float,
     weight_bias: float,
-    *how: Any,
+    use_oneshot: bool | None,
+    trigger_completion_at_end: bool,
+    key: str,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     check_devices(x, residual, weight)
     normed, summed = x.new_empty(x.shape), x.new_empty(x.shape)
-    _find(how[-1]).run_norm(
-        x, residual, weight, eps, weight_bias, normed, summed, *how[:-1]
-    )
-    return normed, summed
+    how = (use_oneshot, trigger_completion_at_end)
+    out = (normed, summed)
+    _find(key).run_norm(x, residual, weight, eps, weight_bias, *out, *how, new=True)
+    return out
 
 
 def run_norm_into(
@@ -172,14 +174,15 @@ def operators() -> Any:
 
 
 def _find(key: str) -> Any:
-    op = live.get(key)
-    if op is None:
-        raise RuntimeError("this FusedAllReduce is closed")
-    return op
+    try:
+        return live[key]
+    except KeyError:
+        raise RuntimeError("this FusedAllReduce is closed") from None
 
 
 def check_devices(x: torch.Tensor, *others: torch.Tensor | None) -> None:
     """A kernel takes pointers as they are, whichever memory they are of."""
+    device = x.device
     for other in others:
-        if other is not None and other.device != x.device:
-            raise ValueError(f"all tensors must be on {x.device}, not {other.device}")
+        if other is not None and other.device != device:
+            raise ValueError(f"all tensors must be on {device}, not {other.device}")
