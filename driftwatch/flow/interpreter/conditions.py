@@ -37,7 +37,7 @@ from driftwatch.flow.domain.values import (
     value_of,
 )
 from driftwatch.flow.interpreter.constants import tuple_of
-from driftwatch.flow.interpreter.library import lookup
+from driftwatch.flow.interpreter.lookups import lookup
 from driftwatch.flow.interpreter.members import instance_attribute
 from driftwatch.flow.interpreter.names import assign_name
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of

@@ -45,7 +45,8 @@ from driftwatch.flow.interpreter.conditions import truth_of
 from driftwatch.flow.interpreter.constants import tuple_of
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.handed import fills
-from driftwatch.flow.interpreter.library import lookup, module_member
+from driftwatch.flow.interpreter.library import module_member
+from driftwatch.flow.interpreter.lookups import lookup
 from driftwatch.flow.interpreter.records import field_at
 from driftwatch.flow.interpreter.results import looked_into
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of

@@ -51,10 +51,10 @@ from driftwatch.flow.interpreter.library import (
     callables_of,
     class_member,
     instance_member,
-    lookup,
     module_member,
     passed_through,
 )
+from driftwatch.flow.interpreter.lookups import lookup
 from driftwatch.flow.interpreter.matching import is_instance
 from driftwatch.flow.interpreter.members import has_attribute
 from driftwatch.flow.interpreter.met import met

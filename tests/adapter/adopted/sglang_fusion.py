@@ -1,3 +1,5 @@
+"""SGLang's fused allreduce on the adapter, without what decides and makes."""
+
 import fi_adapter as comm
 
 _operations = {}

@@ -1,3 +1,5 @@
+"""What vLLM's passes put in the place of an allreduce and a norm, on the adapter."""
+
 import fi_adapter as comm
 
 
