@@ -8,7 +8,7 @@ error, and so does every call where the build lacks the function. Whatever else 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -26,6 +26,8 @@ OWN_ERRORS = ("AdapterError", "MissingArgument", "UnavailableFunction", "Unsuppo
 """What every adapter has of its own."""
 REFUSED, UNAVAILABLE = "driftwatch.UnsupportedArgument", "driftwatch.UnavailableFunction"
 """What a call of an adapter raises that does not fit, and one of what the build does not have."""
+_TAKES = {"available": Signature((Parameter("name", ParameterKind.POSITIONAL_OR_KEYWORD),)), "report": Signature()}
+_ANYTHING = Signature((Parameter("args", ParameterKind.VAR_POSITIONAL), Parameter("kwargs", ParameterKind.VAR_KEYWORD)))
 ANCESTORS = ("AdapterError", "RuntimeError")
 """What the adapter's errors descend from, below Exception."""
 _ALL = "all"
@@ -80,10 +82,18 @@ def face_in(data: bytes, history: History) -> str | None:
     return face_of(history.module, None if everything else Asked(functions, releases))
 
 
-def with_adapter(history: History, bound: Collection[str], own: Collection[str]) -> History:
-    """The history with the faces of its adapters."""
+def with_adapter(
+    history: History,
+    bound: Collection[str],
+    own: Collection[str],
+    takes: Callable[[str], Signature | None],
+) -> History:
+    """The history with the faces of its adapters.
+
+    `takes` says what one of their `own` names takes, None where that may be anything.
+    """
     digest = history.digest and f"{history.digest} {' '.join((*bound, '-', *own))}"
-    return replace(history, epochs=_Epochs(history, frozenset(bound), frozenset(own)), digest=digest)
+    return replace(history, epochs=_Epochs(history, frozenset(bound), frozenset(own), takes), digest=digest)
 
 
 def _releases(history: History, span: str, against: str) -> ReleaseSet:
@@ -106,8 +116,14 @@ def _matching(history: History, against: str) -> list[str]:
 class _Epochs(Mapping[Ref, tuple[Epoch, ...]]):
     """The epochs of a library and of the faces: each of the latter is made when it is asked for."""
 
-    def __init__(self, history: History, bound: frozenset[str], own: frozenset[str]) -> None:
-        self._history, self._bound, self._own = history, bound, own
+    def __init__(
+        self,
+        history: History,
+        bound: frozenset[str],
+        own: frozenset[str],
+        takes: Callable[[str], Signature | None],
+    ) -> None:
+        self._history, self._bound, self._own, self._takes = history, bound, own, takes
         self._face = face_of(history.module)
         self._prefix = self._face[:-1]
         self._refs: tuple[Ref, ...] | None = None
@@ -143,7 +159,8 @@ class _Epochs(Mapping[Ref, tuple[Epoch, ...]]):
         if not ref.qualname:
             return (Epoch(Symbol(ref, SymbolKind.MODULE), everywhere),)
         if ref.qualname in self._own:
-            return (Epoch(Symbol(ref, _kind(ref.qualname), open=True), everywhere),)
+            takes = _TAKES.get(ref.qualname) or self._takes(ref.qualname) or _ANYTHING
+            return (Epoch(Symbol(ref, _kind(ref.qualname), takes, open=True), everywhere),)
         original = Ref(self._history.module, ref.qualname)
         epochs = self._history.of(original)
         asked = self._asked(ref.module)
@@ -190,7 +207,7 @@ def _absent(ref: Ref, epochs: Sequence[Epoch], everywhere: ReleaseSet) -> Iterat
     lacking = everywhere - union([EMPTY, *(epoch.releases for epoch in epochs)])
     if lacking:
         kind = next((epoch.symbol.kind for epoch in epochs), SymbolKind.FUNCTION)
-        yield Epoch(Symbol(ref, kind, misfit=UNAVAILABLE), lacking)
+        yield Epoch(Symbol(ref, kind, _ANYTHING, misfit=UNAVAILABLE), lacking)
 
 
 def _covers(own: Signature, reference: Signature) -> bool:

@@ -6,11 +6,13 @@ frozen `Target`, or a `ConfigError` that says what is wrong and, for a misspelt 
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -19,6 +21,7 @@ from packaging.version import Version
 from driftwatch.errors import ConfigError, UsageError
 from driftwatch.snapshot.adapted import OWN_ERRORS, OWN_NAMES, with_adapter
 from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model import Parameter, ParameterKind, Signature
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -70,12 +73,43 @@ class Target:
             return history
         policy = tomllib.loads(path.read_text(encoding="utf-8"))
         own = (*policy.get("exports", ()), *OWN_NAMES, *OWN_ERRORS)
-        return with_adapter(history, (*policy.get("functions", ()), *policy.get("classes", ())), own)
+        bound = (*policy.get("functions", ()), *policy.get("classes", ()))
+        folder = path.parent
+        modules = [folder / f"{name}.py" for name in policy.get("embed", ())]
+        return with_adapter(history, bound, own, partial(_constructor, modules))
 
     @classmethod
     def from_config(cls, mapping: Mapping[str, object], base: Path) -> Target:
         """A target as configured; relative paths start at `base`, the folder of the configuration file."""
         return _target(mapping, "[[tool.driftwatch.target]]", base, base / DEFAULT_SNAPSHOTS, None)
+
+
+def _constructor(modules: Iterable[Path], name: str) -> Signature | None:
+    """What a class takes that an adapter brings with it, read from the source; None for anything else."""
+    for module in modules:
+        text = module.read_text(encoding="utf-8")
+        if f"class {name}(" not in text:
+            continue
+        for node in ast.parse(text).body:
+            made = [each for each in getattr(node, "body", ()) if getattr(each, "name", "") == "__init__"]
+            if isinstance(node, ast.ClassDef) and node.name == name and made and isinstance(made[0], ast.FunctionDef):
+                return _signature(made[0].args)
+    return None
+
+
+def _signature(arguments: ast.arguments) -> Signature:
+    """The signature of a method as its caller sees it; the value of a default is of no account."""
+    placed = [*arguments.posonlyargs, *arguments.args]
+    needed = len(placed) - len(arguments.defaults)
+    parameters = [
+        Parameter(each.arg, ParameterKind.POSITIONAL_OR_KEYWORD, None if number < needed else "...")
+        for number, each in enumerate(placed)
+    ]
+    parameters += [
+        Parameter(each.arg, ParameterKind.KEYWORD_ONLY, None if default is None else "...")
+        for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    ]
+    return Signature(tuple(parameters[1:]))
 
 
 def shipped_targets() -> tuple[Target, ...]:

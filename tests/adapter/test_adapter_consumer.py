@@ -218,6 +218,30 @@ def test_the_adapter_raises_errors_of_its_own(adapter_file: Path, tmp_path: Path
     assert report["unresolved"] == []
 
 
+OWN = """
+from engine import fi as comm
+
+
+def run(group, dtype):
+    comm.FusedAllReduce(group, 64, dtype, 8, backend="trtllm")
+    comm.FusedAllReduce(group, 64, dtype, 8, no_such=1)
+    comm.FusedAllReduce(group, 64)
+    comm.available()
+    comm.available("MoeAlltoAll")
+"""
+
+
+def test_what_an_adapter_has_of_its_own_is_checked(adapter_file: Path, tmp_path: Path) -> None:
+    report = scanned(tmp_path, OWN, adapter_file.read_text(), "DW101,DW102,DW201")
+    assert [(f["line"], f["code"], f["parameter"]) for f in report["findings"]] == [
+        (7, "DW101", "no_such"),
+        (8, "DW102", "dtype"),
+        (8, "DW102", "max_token_num"),
+        (9, "DW102", "name"),
+    ]
+    assert report["unresolved"] == []
+
+
 CLASSES = """
 from engine import fi as comm
 
