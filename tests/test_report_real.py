@@ -46,7 +46,7 @@ def text(scanned: tuple[Result, Path], name: str) -> str:
 
 def test_the_readme_shows_what_is_printed(scanned: tuple[Result, Path]) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    sample = readme.partition("The first prints")[2].partition("```text\n")[2].partition("```")[0]
+    sample = readme.partition("The first command prints")[2].partition("```text\n")[2].partition("```")[0]
     shown = [line for line in sample.splitlines() if line != "[...]"]
     printed = text(scanned, "text").splitlines()
     # The time it took stands at the end of the last line.

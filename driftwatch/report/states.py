@@ -263,7 +263,8 @@ def _state(finding: Finding) -> State:
         return State.DEGRADED
     if finding.severity is Severity.ERROR:
         return State.SILENT if finding.outcome is Outcome.SILENT else State.BREAKS
-    return State.CAUTION
+    # A note is no warning.
+    return State.WORKS if finding.severity is Severity.NOTE else State.CAUTION
 
 
 def _state_beyond(finding: Finding) -> State:
