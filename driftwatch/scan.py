@@ -20,7 +20,7 @@ from driftwatch.errors import ConfigError, DriftwatchError, UsageError
 from driftwatch.findings import Apart, Before, Finding, Severity, Verdict, judge, placed
 from driftwatch.flow.project import analyse
 from driftwatch.flow.syntax.source import SourceError, decode, without_warnings
-from driftwatch.flow.uses import Diagnostic, Outcome, SwitchedOff, Unresolved
+from driftwatch.flow.uses import Diagnostic, LookUse, Outcome, SwitchedOff, Unresolved
 from driftwatch.passages import Passages
 from driftwatch.project import ranges
 from driftwatch.project.config import Config, discover
@@ -230,7 +230,7 @@ def scan(request: ScanRequest) -> ScanResult:
         )
         files += analysis.files
         analysed += analysis.analysed
-        uses.update(use.distribution for use in analysis.uses if not isinstance(use, SwitchedOff))
+        uses.update(use.distribution for use in analysis.uses if not isinstance(use, SwitchedOff | LookUse))
         touched.update(root.prefix + use.location.path for use in analysis.uses)
         sites += sites_of(analysis.uses, root.prefix)
         verdicts += [placed(verdict, root.prefix) for verdict in apply(analysis.uses, contexts, chosen)]

@@ -13,6 +13,7 @@ from driftwatch.flow.uses import (
     CallUse,
     ImportUse,
     Location,
+    LookUse,
     NameUse,
     PatchUse,
     ProbeUse,
@@ -45,7 +46,7 @@ def sites_of(uses: Iterable[Use], prefix: str = "") -> tuple[Site, ...]:
     """The sites of some uses; `prefix` goes before their paths."""
     found: dict[tuple[str, Location, Ref], Site] = {}
     for use in uses:
-        if isinstance(use, SwitchedOff):
+        if isinstance(use, SwitchedOff | LookUse):
             continue
         ref, kind = _subject(use)
         location = replace(use.location, path=prefix + use.location.path) if prefix else use.location

@@ -256,3 +256,30 @@ def test_what_a_parameter_may_be_is_held_against_the_literals(
     request = ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("0.7.2",), select=("DW107",))
     found = [finding.severity.value for finding in scan(request).findings]
     assert found == ([severity] if severity else [])
+
+
+OLD = "0.2.7.post1 to 0.2.8, 0.2.10 to 0.2.14.post1"
+
+
+@pytest.mark.parametrize(
+    ("test", "message"),
+    [
+        # As text, "0.2.10" is less than "0.2.9".
+        ('flashinfer.__version__ >= "0.2.9"', f"{OLD}; switched off in 11 releases that have it: {OLD}"),
+        (
+            "Version(flashinfer.__version__) >= Version('0.2.8')",
+            "0.2.7.post1; switched off in a release that has it: 0.2.7.post1",
+        ),
+        ("hasattr(comm, 'trtllm_moe_finalize_allreduce_fusion')", None),
+    ],
+)
+def test_a_guard_that_shuts_out_releases_that_have_the_thing_says_so(
+    tmp_path: Path, test: str, message: str | None
+) -> None:
+    (tmp_path / "app.py").write_text(
+        "import flashinfer\nimport flashinfer.comm as comm\nfrom packaging.version import Version\n\n\n"
+        f"def make(x):\n    if {test}:\n        return comm.vllm_meta_size()\n    return x\n"
+    )
+    request = ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("all",), select=("DW503",))
+    found = [finding.message for finding in scan(request).findings]
+    assert found == ([f"a test here leads past `vllm_meta_size` in {message}"] if message else [])

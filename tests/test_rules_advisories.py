@@ -307,6 +307,57 @@ def test_guards_of_one_kind_are_told_once_of_a_code_base(tmp_path: Path) -> None
     assert finding.hint.endswith(f"; the same at pkg/c.py:{line}, benchmarks/a.py:{line}")
 
 
+LOOK = """\
+import importlib.util
+
+
+def has_comm():
+    {}
+"""
+FLAG = """\
+try:
+    import flashinfer
+    HAS = True
+except {}:
+    HAS = False
+
+if HAS:
+    {}
+"""
+INNER = "0.2.7.post1 to 0.6.13, 0.6.16 to 0.6.16.post3"
+SKEW = "0.4.0 to 0.7.1"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        # To look for what is in a package, Python imports the package.
+        (LOOK.format('return importlib.util.find_spec("flashinfer.comm") is not None'), [(5, SKEW)]),
+        (
+            LOOK.format('return importlib.util.find_spec("flashinfer.comm.mnnvl") is not None'),
+            [(5, "0.2.7.post1 to 0.7.1")],
+        ),
+        (LOOK.format('return importlib.util.find_spec("flashinfer") is not None'), []),
+        (
+            LOOK.format("""try:
+        return importlib.util.find_spec("flashinfer.comm") is not None
+    except Exception:
+        return False"""),
+            [],
+        ),
+        # A guard round the package does not stand round the module.
+        (FLAG.format("ImportError", "import flashinfer.comm as comm"), [(2, SKEW), (8, INNER)]),
+        (FLAG.format("Exception", "from flashinfer.comm import Mapping"), [(8, INNER)]),
+        (FLAG.format("Exception", "try:\n        import flashinfer.comm\n    except Exception:\n        pass"), []),
+        (FLAG.format("Exception", "comm = None"), []),
+        ("import flashinfer.comm as comm\n", []),
+    ],
+)
+def test_looks_whether_it_is_there(tmp_path: Path, source: str, expected: list[tuple[int, str]]) -> None:
+    found = scanned(tmp_path, source)
+    assert [(f.location.line, FLASHINFER.timeline.describe(f.releases)) for f in found] == expected
+
+
 # -- what needs no advisory, because a rule sees it --------------------------------------------------------------------
 
 UNIFIED = """\

@@ -154,6 +154,21 @@ class ImportUse(Use):
 
 
 @dataclass(frozen=True, slots=True)
+class LookUse(Use):
+    """A look whether the library is there: an import of a package above its root that a handler stands round, or
+    `asked`, a question such as ``find_spec("package.module")``, which imports `module`, the package that it lies in.
+
+    `survives` is as for an import. It touches nothing of the library.
+    """
+
+    raised: ClassVar[str] = "ImportError"
+
+    module: str
+    survives: tuple[str, ...] = ()
+    asked: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class NameUse(Use):
     """An attribute read: of a module (`owner.qualname` empty), of a class, or of an instance of a class.
 

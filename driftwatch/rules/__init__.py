@@ -8,7 +8,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from driftwatch.findings import Severity, Verdict, is_aside
-from driftwatch.flow.uses import Use
+from driftwatch.flow.uses import LookUse, Use
 from driftwatch.project.pins import Installation
 from driftwatch.rules import (
     advisory,
@@ -84,7 +84,11 @@ def suggestion(wanted: str) -> str:
 def apply(uses: Iterable[Use], contexts: Mapping[str, Context], rules: Iterable[Rule] = RULES) -> Iterator[Verdict]:
     """What the rules say of the uses; `contexts` are by distribution."""
     chosen = tuple(rules)
-    for use in switched_off.joined(uses):
+    known = list(switched_off.joined(uses))
+    for use in known:
+        if isinstance(use, LookUse) and use.asked is None:
+            contexts[use.distribution].looks.setdefault(use.location.path, use)
+    for use in known:
         context = contexts[use.distribution]
         for each in chosen:
             yield from each.check(use, context)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 
 from driftwatch.binding.calls import Part, parts
 from driftwatch.findings import Severity, Verdict
-from driftwatch.flow.uses import Argument, CallUse, Outcome, Use
+from driftwatch.flow.uses import Argument, CallUse, LookUse, Outcome, Use
 from driftwatch.project.pins import Installation
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.advisories import Knowledge
@@ -28,7 +28,8 @@ class Context:
 
     `companions` are distributions that must be of the library's own version, and `beside` is what its releases do where
     they are not. `pythons` are the specifiers of Python
-    that the code base declares.
+    that the code base declares. `looks` are the first places of files at which a guarded import of a package round the
+    library says whether it is there.
     """
 
     history: History
@@ -37,6 +38,7 @@ class Context:
     companions: tuple[str, ...] = ()
     beside: Companions = field(default_factory=Companions)
     pythons: tuple[str, ...] = ()
+    looks: dict[str, LookUse] = field(default_factory=dict)
     _last: tuple[CallUse, tuple[Part, ...]] | None = field(default=None, repr=False)
     _told: set[object] = field(default_factory=set, repr=False)
     _known: dict[object, Any] = field(default_factory=dict, repr=False)

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import Location, Outcome, SwitchedOff, Use
-from driftwatch.releases import ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.wording import some
+from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model import Symbol
 
 _HEADING = Heading("DW503", "switched-off", Severity.NOTE)
 
@@ -30,13 +32,30 @@ def joined(uses: Iterable[Use]) -> Iterator[Use]:
 def check(use: Use, context: Context) -> Iterator[Verdict]:
     if isinstance(use, SwitchedOff) and use.symbols:
         names = list(dict.fromkeys(symbol.qualname or symbol.module for symbol in use.symbols))
-        yield _HEADING.verdict(
-            use,
-            use.symbols[0].dotted,
-            use.releases,
-            f"a test here leads past {some(names)} in {RELEASES}",
-            "",
-        )
+        message = f"a test here leads past {some(names)} in {RELEASES}"
+        alike = _alike(use, context.history)
+        if alike:
+            many = "a release that has it" if len(alike) == 1 else f"{len(alike)} releases that have it"
+            message += f"; switched off in {many}: {context.history.timeline.describe(alike)}"
+        yield _HEADING.verdict(use, use.symbols[0].dotted, use.releases, message, "")
+
+
+def _alike(use: SwitchedOff, history: History) -> ReleaseSet:
+    """Where all that is led past is there, and is to its callers what it is in a release in which it is reached."""
+    result = use.releases
+    for symbol in use.symbols:
+        taken: dict[object, ReleaseSet] = {}
+        for epoch in history.of(symbol):
+            form = _form(epoch.symbol)
+            taken[form] = taken.get(form, EMPTY) | epoch.releases
+        result &= union([releases for releases in taken.values() if not releases <= use.releases])
+    return result
+
+
+def _form(symbol: Symbol) -> object:
+    """What a caller may pass, whatever the annotations say."""
+    signature = symbol.signature
+    return signature and tuple((p.name, p.kind, p.required) for p in signature.parameters)
 
 
 _TESTED = """\
@@ -52,6 +71,18 @@ def smoke(pot):
     return pot if raku is None else raku(pot)
 """
 
+_HIGH = """\
+from importlib.metadata import version
+
+import kiln
+
+
+def shelve(pot):
+    if version("kiln") >= "1.1":
+        return kiln.stack(pot, 1)
+    return pot
+"""
+
 RULE = Rule(
     code=_HEADING.code,
     name=_HEADING.name,
@@ -60,7 +91,8 @@ RULE = Rule(
     rationale=(
         "`hasattr`, a version or a look at a signature decides, and the program does without the library there, as it "
         "would behind `except ImportError`. Nothing breaks, and the release counts as degraded, whoever decided it: a "
-        "code base that runs slower with a release is not said to work with it like with any other."
+        "code base that runs slower with a release is not said to work with it like with any other. Releases are named "
+        "that have it all in the form it is used in: a version compared as text, or too high a bound, shuts them out."
     ),
     hint="Require a release in which it is reached, where it must be.",
     check=check,
@@ -70,6 +102,7 @@ RULE = Rule(
             _TESTED,
             (Expected(3, "2.0 to 2.1", Outcome.GUARDED), Expected(10, "2.0 to 2.1", Outcome.GUARDED)),
         ),
+        Example("A bound that is too high: 1.0 has it", _HIGH, (Expected(7, "1.0", Outcome.GUARDED),)),
     ),
     good=(Example("No supported release lacks it", _TESTED, against="<2"),),
 )

@@ -47,6 +47,7 @@ from driftwatch.flow.uses import (
     CallUse,
     Constant,
     ImportUse,
+    LookUse,
     NameUse,
     Outcome,
     RefusedUse,
@@ -262,6 +263,19 @@ def _owner(atom: Atom) -> tuple[Ref, bool, bool]:
     return atom.cls, True, atom.exact
 
 
+def _survived(run: Run) -> tuple[str, ...]:
+    return tuple(e for e in IMPORT_ERRORS if run.is_caught(e) or run.catch(e).outcome is not Outcome.RAISES)
+
+
+def look(run: Run, module: str, node: cst.CSTNode, asked: str | None = None) -> None:
+    """A package of the library is imported to see whether it is there, or for a question about something in it."""
+    catch = run.catch("ModuleNotFoundError")
+    if asked is not None or catch.path is not None:
+        way, reach = run.frame.way_in(), run.state.reach
+        use = LookUse(run.history.distribution, run.location(node), reach, catch, way, module, _survived(run), asked)
+        record_use(run, use, EMPTY)
+
+
 def use_import(
     run: Run,
     module: str,
@@ -299,10 +313,12 @@ def use_import(
             bound,
             bool(tries) and tries[-1].checks_only,
             first,
-            tuple(e for e in IMPORT_ERRORS if run.is_caught(e) or run.catch(e).outcome is not Outcome.RAISES),
+            _survived(run),
             run.frame.tree.module_of(statement) if statement is not None else None,
         )
         fault = record_use(run, use, reach - there)
+    elif name is None:
+        look(run, module, node)
     lost = missing(run, raised_of("ModuleNotFoundError", f"No module named '{module}'"), gone, fault)
     if name is None:
         return value_of([(there, LibModule(module)), *lost])

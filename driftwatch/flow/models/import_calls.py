@@ -24,7 +24,7 @@ from driftwatch.flow.domain.values import (
     value_of,
 )
 from driftwatch.flow.interpreter.arguments import argument
-from driftwatch.flow.interpreter.library import use_import
+from driftwatch.flow.interpreter.library import look, use_import
 from driftwatch.flow.interpreter.run import Run, as_alternatives
 
 
@@ -88,6 +88,8 @@ def _find_spec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             if run.target.is_inside(atom.value):
                 run.touch()
                 parent = atom.value.rpartition(".")[0]
+                if parent:
+                    look(run, parent, node, asked=atom.value)
                 if run.target.is_inside(parent):
                     # It imports the parent package, and that may be what is missing.
                     gone = where - run.history.has_module(parent)
