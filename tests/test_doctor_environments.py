@@ -6,6 +6,7 @@ In each, "can run" must be true, "cannot run" must be true, and what was expecte
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
@@ -28,6 +29,7 @@ from tests.made_environment import Made, bare_python, own_python
 TARGET = next(target for target in shipped_targets() if target.distribution == "flashinfer-python")
 SCHEMA = json.loads(resources.files("driftwatch.report").joinpath("doctor_schema_v1.json").read_text(encoding="utf-8"))
 
+OLD = sys.version_info < (3, 12)
 CAN, CANNOT, UNKNOWN = State.CAN_RUN, State.CANNOT_RUN, State.UNKNOWN
 
 
@@ -357,6 +359,17 @@ def there_is_no_torch(made: Made) -> None:
 def a_requirement_is_missing(made: Made) -> None:
     well(made)
     (made.site / "flashinfer" / "comm" / "__init__.py").write_text("import tvm_ffi\n")
+
+
+@environment(CANNOT, "import-fails", "flashinfer-python==0.6.14")
+def a_module_that_the_release_needs_and_does_not_require(made: Made) -> None:
+    well(made, "0.6.12")
+    (made.site / "flashinfer" / "comm" / "__init__.py").write_text("import triton\n")
+
+
+@environment(*((CANNOT, "array-annotation", "flashinfer-python==0.6.16.post4") if OLD else (CAN,)))
+def an_older_python_than_the_release_was_tried_with(made: Made) -> None:
+    well(made, "0.6.16")
 
 
 @environment(UNKNOWN, "requirements", "pip install flashinfer-python==0.6.14")

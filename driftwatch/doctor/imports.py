@@ -6,6 +6,7 @@ come true is dropped, one that did gets what was raised as its evidence.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -21,7 +22,10 @@ def failures(case: Case) -> tuple[ImportFailure, ...]:
     """What importing the installed release is known to raise, on some machine or Python."""
     if case.recorded is None:
         return ()
-    return tuple(each for each in case.recorded.knowledge.import_failures if each.releases & case.here)
+    known = case.recorded.knowledge.import_failures
+    return tuple(
+        each for each in known if each.releases & case.here and not each.module.startswith(f"{case.needs.module}.")
+    )
 
 
 def predicted(case: Case) -> Iterator[Cause]:
@@ -71,7 +75,7 @@ def _explains(cause: Cause, done: Attempt) -> bool:
 
 
 def _raised(case: Case, done: Attempt, seen: str) -> Cause:
-    known = [each for each in failures(case) if each.exception == done.kind]
+    known = [each for each in failures(case) if _fits(case, each, done)]
     evidence = [*_at(done)]
     mend: list[str] = []
     for failure in known:
@@ -81,6 +85,18 @@ def _raised(case: Case, done: Attempt, seen: str) -> Cause:
     if done.kind in ("ModuleNotFoundError", "ImportError"):
         mend.append(case.remedies.own(case.release))
     return Cause("import-fails", Weight.BLOCKS, seen, tuple(evidence), tuple(dict.fromkeys(mend)), defect=True)
+
+
+def _fits(case: Case, failure: ImportFailure, done: Attempt) -> bool:
+    """Whether what was raised may be this one: of the same type, and over the same thing."""
+    module = case.needs.module
+    if failure.exception != done.kind or not f"{module}.".startswith(f"{failure.module}."):
+        return False
+    if failure.python is not None:
+        return SpecifierSet(failure.python).contains(case.facts.python, prereleases=True)
+    names = [*case.needs.libraries, *(each.distribution for each in case.needs.companions.companions)]
+    names += re.findall(r"No module named '([\w.]+)'", done.error or "")
+    return any(name in failure.when and name in (done.error or "") for name in names)
 
 
 def _at(done: Attempt) -> tuple[str, ...]:

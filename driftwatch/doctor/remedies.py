@@ -51,9 +51,9 @@ class Remedies:
             return (self.install(wanted),)
         if "{cuda}" not in companion.index:
             return (self.install(wanted, index=companion.index),)
-        if self.cuda is None:
+        label = dict(companion.builds).get((self.cuda or "").partition(".")[0])
+        if label is None:
             return (gone,)
-        label = f"cu{self.cuda.replace('.', '')}"
         return (self.install(f"{wanted}+{label}", index=companion.index.format(cuda=label)),)
 
     def kernels(self) -> tuple[str, ...]:

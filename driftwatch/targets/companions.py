@@ -35,9 +35,9 @@ class Companion:
 
     "whole": they must be equal, local part and all; "prefix": it must begin with the library's; "public": it must be
     equal, but for a local part. `published` are its releases on the package index, None where it is on none; `index`
-    is where the others are; `plain` says that none of them has a local part. `elsewhere` is a variable that leads past
-    it, and in which releases. `used` says that the target's own module takes kernels from it, `missing` what is done
-    without it.
+    is where the others are; `plain` says that none of them has a local part, `builds` which local part is for which
+    major of CUDA. `elsewhere` is a variable that leads past it, and in which releases. `used` says that the target's
+    own module takes kernels from it, `missing` what is done without it.
     """
 
     distribution: str
@@ -47,6 +47,7 @@ class Companion:
     compared: tuple[tuple[str, str], ...]
     published: str | None = None
     plain: bool = False
+    builds: tuple[tuple[str, str], ...] = ()
     elsewhere: tuple[str, str] | None = None
     used: bool = True
 
@@ -142,6 +143,7 @@ def _companion(row: Mapping[str, Any]) -> Companion:
         compared,
         str(SpecifierSet(published)) if published is not None else None,
         bool(row.get("plain", False)),
+        tuple(row.get("cuda", {}).items()),
         (elsewhere["variable"], _specifier(elsewhere)) if elsewhere else None,
         bool(row["used"]),
     )
