@@ -152,6 +152,10 @@ class FunctionCode:
     summary: Summary | None = None
     alone: Reads | None = None
     """What it read when it was last analysed as anyone may call it; None before that."""
+    attributes: dict[str, Value] = field(default_factory=dict)
+    """What has been assigned to its attributes."""
+    is_hook: bool = False
+    """It is a property that the class's own methods, or those of a base, ask for: it is reached through these."""
     generator: bool | None = None
     """Whether it yields, once somebody asked."""
 
@@ -168,6 +172,8 @@ class FunctionCode:
     @property
     def is_private(self) -> bool:
         """Whether only the code base itself calls it: by its own name or, for a method, by its class's."""
+        if self.is_hook:
+            return True
         if self.owner is not None and is_private_name(self.owner.name) and not self.owner.escapes:
             return True
         return bool(self.wrapped_by) or is_private_name(self.name) or self.name == "__init_subclass__"

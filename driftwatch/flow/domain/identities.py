@@ -6,6 +6,7 @@ made before, for all that others know. `Identities.first` says of two things whe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import libcst as cst
@@ -33,6 +34,7 @@ class Identities:
         self._repeated: dict[tuple[int, int, int], int] = {}
         self._functions: dict[tuple[int, int], FunctionCode] = {}
         self._classes: dict[int, ClassCode] = {}
+        self._definitions: dict[tuple[int, ...], cst.ClassDef] = {}
 
     def number(self, site: object, uid: int, *what: object, of: int = 0) -> int:
         """The heap number of a container that an activation makes at a place, which is kept alive.
@@ -122,6 +124,13 @@ class Identities:
             if frame.function is not None:
                 alike = self._functions.get((id(node), self._activations[frame.uid]), found)
                 self._first_function[found] = alike
+        return found
+
+    def definition(self, place: tuple[int, ...], make: Callable[[], cst.ClassDef]) -> cst.ClassDef:
+        """The one definition of a class that is made by a call."""
+        found = self._definitions.get(place)
+        if found is None:
+            found = self._definitions[place] = make()
         return found
 
     def of_class(self, frame: Frame, node: cst.ClassDef) -> ClassCode:

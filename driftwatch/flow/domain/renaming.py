@@ -16,6 +16,7 @@ from driftwatch.flow.domain.values import (
     Atom,
     DictRef,
     Function,
+    Giving,
     Instance,
     ListRef,
     Managed,
@@ -60,7 +61,7 @@ class Renaming:
 
     def _concerns(self, alternative: Alternative) -> bool:
         atom = alternative[1]
-        return key_of(atom) is not None or isinstance(atom, (Unknown, Function, MethodOf, Managed))
+        return key_of(atom) is not None or isinstance(atom, (Unknown, Function, MethodOf, Managed, Giving))
 
     def _alternatives(self, where: ReleaseSet, atom: Atom) -> Iterable[Alternative]:
         if isinstance(atom, Unknown) and atom.parameter is not None:
@@ -86,7 +87,7 @@ class Renaming:
             return replace(atom, bound=self._atom(atom.bound))
         if isinstance(atom, MethodOf):
             return replace(atom, owner=self._atom(atom.owner))
-        if isinstance(atom, Managed):
+        if isinstance(atom, (Managed, Giving)):
             return replace(atom, gives=self.value(atom.gives))
         return atom
 
@@ -112,7 +113,7 @@ def reachable(values: Iterable[Value], heap: Mapping[int, Content]) -> dict[int,
         if isinstance(atom, MethodOf):
             waiting.append(atom.owner)
             continue
-        if isinstance(atom, Managed):
+        if isinstance(atom, (Managed, Giving)):
             waiting.extend(each for _, each in atom.gives.alternatives)
             continue
         key = key_of(atom)

@@ -230,6 +230,13 @@ class ProjectModule(Atom):
 
 
 @dataclass(frozen=True, slots=True)
+class Namespace(Atom):
+    """The dict of the variables of a module of the code base: ``globals()``."""
+
+    code: ModuleCode
+
+
+@dataclass(frozen=True, slots=True)
 class Lazy(Atom):
     """A name of a module of the code base that has not been looked at, because nothing said that it matters."""
 
@@ -300,6 +307,13 @@ class Suppressing(Atom):
     """``contextlib.suppress``; no `types` where they are not known."""
 
     types: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Giving(Atom):
+    """``contextlib.nullcontext``: what it gives where it is entered."""
+
+    gives: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,6 +459,8 @@ OUTER = Outer()
 TAINTED = Unknown(tainted=True)
 NONE = Const(None)
 TRUE = Const(True)
+MODULE_NAME = Opaque("__name__")
+"""The name of the module that is executed: another one when it is the program."""
 STATIC = Opaque("staticmethod")
 """What a function is bound to that was made a static method: to nothing, whatever it is looked up on."""
 FALSE = Const(False)

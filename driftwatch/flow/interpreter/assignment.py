@@ -7,7 +7,6 @@ import libcst as cst
 from driftwatch.flow.domain.values import (
     Class,
     DictRef,
-    Function,
     Instance,
     Lazy,
     LibModule,
@@ -25,6 +24,7 @@ from driftwatch.flow.interpreter.handed import fills
 from driftwatch.flow.interpreter.library_writes import put_in_place, use_patch
 from driftwatch.flow.interpreter.members import set_attribute
 from driftwatch.flow.interpreter.names import assign_name
+from driftwatch.flow.interpreter.namespaces import is_out_of_sight
 from driftwatch.flow.interpreter.objects import content_of
 from driftwatch.flow.interpreter.outside import assign_outside
 from driftwatch.flow.interpreter.results import unpacked
@@ -149,14 +149,12 @@ def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared
             use_patch(run, atom, name, where, target)
             put_in_place(run, atom, name, value.within(where))
             assign_outside(run, name, value.within(where))
-            if isinstance(atom, Lazy):
+            if isinstance(atom, Lazy) or is_out_of_sight(run, atom, name):
                 lose(run, value.within(where), target, "kept in an attribute of an object that is not looked at")
             elif isinstance(atom, Unknown):
                 run.asks(atom.parameter)
                 run.frame.fills = True
                 lose(run, value.within(where), target, "kept in an attribute of an object that is not known")
-            elif isinstance(atom, Function):
-                lose(run, value.within(where), target, "kept in an attribute of a function")
     path = dotted_name(target)
     told_apart = content_of(run, owner.single()) is not None
     if path is not None and not declared and not told_apart and not owner.where(lambda a: isinstance(a, LibModule)):

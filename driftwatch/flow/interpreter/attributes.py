@@ -25,6 +25,7 @@ from driftwatch.flow.domain.values import (
     DictRef,
     External,
     Function,
+    Giving,
     Instance,
     Lazy,
     LibInstance,
@@ -34,6 +35,7 @@ from driftwatch.flow.domain.values import (
     ListRef,
     MethodOf,
     NamesOf,
+    Namespace,
     ParameterInfo,
     ParameterMap,
     Partial,
@@ -47,11 +49,13 @@ from driftwatch.flow.domain.values import (
     Value,
     is_ghost,
     join,
+    unknown,
     value_of,
 )
 from driftwatch.flow.interpreter.annotations import by_annotation
 from driftwatch.flow.interpreter.library import CONSTRUCTOR, use_name
 from driftwatch.flow.interpreter.members import attribute_of_any, class_attribute, instance_attribute, super_attribute
+from driftwatch.flow.interpreter.namespaces import variable
 from driftwatch.flow.interpreter.objects import content_of
 from driftwatch.flow.interpreter.run import Run, as_alternatives, escape
 from driftwatch.flow.interpreter.shown import code_of, of_argspec, of_code, of_parameter, of_signature
@@ -125,25 +129,40 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         if atom.code is run.frame.owner and run.frame.function is not None:
             run.frame.function.asks_itself.add(name)
         return _of_instance(run, atom, name, where, node)
-    if isinstance(atom, (Class, Function)) and name in ("__name__", "__qualname__"):
+    if isinstance(atom, Function):
+        return _of_function(run, atom, name, where)
+    if isinstance(atom, Class) and name in _NAMES:
         return [(where, Const(atom.code.name))]
     if isinstance(atom, Class):
-        return _bound(where, class_attribute(run, atom.code, name, where))
+        return _bound(where, class_attribute(run, atom.code, name, where, node))
     if isinstance(atom, SuperOf):
         return _bound(where, super_attribute(run, atom, name, where, node))
     if isinstance(atom, ProjectModule):
-        value = run.world.modules.attribute(atom.code, name, where)
-        return list(value.alternatives)
+        if name == "__dict__":
+            return [(where, Namespace(atom.code))]
+        return list(variable(run, atom.code, name, where).alternatives)
     if isinstance(atom, Raised):
         return _of_exception(run, atom, name, where, node)
     if isinstance(atom, (External, Const)):
         if isinstance(atom, External):
             return [(where, _of_external(atom, name))]
         return _of_constant(run, atom, name, where, node)
-    if isinstance(atom, (DictRef, ListRef, ParameterMap, Replacing, Stack, Deferred)):
+    if isinstance(atom, (DictRef, ListRef, ParameterMap, Replacing, Stack, Deferred, Namespace, Giving)):
         return [(where, MethodOf(atom, name))]
     shown = _of_shown(atom, name)
     return _of_unknown(run, atom, name, where, node) if shown is None else [(where, shown)]
+
+
+_NAMES = ("__name__", "__qualname__")
+
+
+def _of_function(run: Run, atom: Function, name: str, where: ReleaseSet) -> list[Alternative]:
+    """An attribute of a function of the code base: its name, or what has been put there."""
+    if name in _NAMES:
+        return [(where, Const(atom.code.name))]
+    run.world.dependencies.read(atom.code, name)
+    known = atom.code.attributes.get(name, Value()).within(where)
+    return [*known.alternatives, *unknown(where - known.defined()).alternatives]
 
 
 def _of_shown(atom: Atom, name: str) -> Atom | None:

@@ -30,6 +30,7 @@ from driftwatch.flow.domain.values import (
     LibObject,
     Partial,
     Value,
+    const,
     join,
     touches_library,
     unknown,
@@ -51,7 +52,7 @@ def define_class(run: Run, node: cst.ClassDef) -> Value:
     """The value of a ``class``: its body is executed, its methods are not."""
     code = run.world.identities.of_class(run.frame, node)
     code.reach |= run.state.reach
-    derive(code, tuple(_base(run, run.eval(argument.value, callee=True)) for argument in node.bases))
+    derive(code, tuple(base_of(run, run.eval(argument.value, callee=True)) for argument in node.bases))
     if is_too_long(code):
         run.unresolved(node.name, "this class has more bases than are followed")
     reach = run.state.reach
@@ -93,7 +94,7 @@ def _decorated(run: Run, wrapper: Value, value: Value, node: cst.CSTNode) -> Val
     return made if known else value.within(run.state.reach)
 
 
-def _base(run: Run, value: Value) -> Value:
+def base_of(run: Run, value: Value) -> Value:
     """A base class, looked at although nothing else has asked for it: what is not there in a class is there in it."""
     found = Value()
     for where, atom in value.alternatives:
@@ -144,12 +145,42 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
                 code.methods[name] = own[-1][1]
         elif "." not in name:
             code.constants[name] = value
+    _name_descriptors(run, code, node)
+    _mark_hooks(code)
     kind = kind_of(lineage(code)[1])
     if kind is not None:
         code.constants.update(members_of(code, kind, code.constants))
     mark_of_body(run, code, code.constants)
     if outer_frame.function is None and outer_frame.owner is None:
         share_constants(run.world, code)
+
+
+def _mark_hooks(code: ClassCode) -> None:
+    """Find the properties that are there for the methods of a class that others are made of."""
+    bases = lineage(code)[0][1:]
+    if any(_is_abstract(method) for method in code.methods.values()):
+        bases = [code, *bases]
+    for name, method in code.methods.items():
+        if method.kind == "property" and any(
+            name in each.methods and f"self.{name}" in each.tree.text for each in bases
+        ):
+            method.is_hook = True
+
+
+def _is_abstract(method: FunctionCode) -> bool:
+    return any((name or "").rpartition(".")[2] == "abstractmethod" for name in method.decorators)
+
+
+def _name_descriptors(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
+    """What stands in a class's body is told the name under which it does, if it has a method for that."""
+    for name, value in list(code.constants.items()):
+        for where, atom in value.alternatives:
+            if isinstance(atom, Instance) and any("__set_name__" in each.methods for each in lineage(atom.code)[0]):
+                hook = instance_attribute(run, atom, "__set_name__", where, None)
+                given = (Value(((where, Class(code)),)), const(name, where))
+                if hook is not None:
+                    run.call(hook, Arguments(ListContent(tuple(Entry(where, where, v) for v in given))), node)
+                    code.heap.update(run.state.heap)
 
 
 def _subclass_uses(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
@@ -170,12 +201,7 @@ def _subclass_uses(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
     for current in reversed(order):
         methods.update({n: _method_definition(f) for n, f in current.methods.items()})
         names.update(current.constants)
-    abstract = any(
-        (d or "").rpartition(".")[2] == "abstractmethod"
-        for c in order
-        for f in c.methods.values()
-        for d in f.decorators
-    )
+    abstract = any(_is_abstract(method) for each in order for method in each.methods.values())
     location = _header(run, node)
     for where, atom in library:
         code.library_bases.append((where, atom.ref))

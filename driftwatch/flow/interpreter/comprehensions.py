@@ -118,29 +118,40 @@ def _loop(
         if not open_.where:
             open_.where = outer.reach
     with run.repeated(len(parts)):
-        for part in parts:
+        for number, part in enumerate(parts):
             here = part.releases & outer.reach
-            if not here:
-                continue
-            run.state = outer.fork(here)
-            bind(run, loop.target, part.value)
-            sure = certain & part.certain
-            for test in loop.ifs:
-                holds, fails = run.branch(test.test)
-                run.state = holds
-                sure -= fails.reach
-                if not holds.reach:
-                    break
-            if not run.state.reach:
-                continue
-            carried = part if part.trace or part.location else origin
-            if loop.inner_for_in is not None:
-                inner = iterated(run, run.eval(loop.inner_for_in.iter), loop.inner_for_in.iter)
-                _loop(run, loop.inner_for_in, inner, sure, carried, visit, open_)
-            else:
-                visit(sure, carried)
-            outer.heap.update({k: v for k, v in run.state.heap.items() if k not in outer.heap})
+            if here:
+                run.state = outer.fork(here)
+                with run.turn(number):
+                    _turn(run, loop, part, certain, origin, visit, open_)
+                outer.heap.update({k: v for k, v in run.state.heap.items() if k not in outer.heap})
     run.state = outer
+
+
+def _turn(
+    run: Run,
+    loop: cst.CompFor,
+    part: Entry,
+    certain: ReleaseSet,
+    origin: Entry | None,
+    visit: Callable[[ReleaseSet, Entry | None], None],
+    open_: _Flag,
+) -> None:
+    """What is done with one of the things that are gone through."""
+    bind(run, loop.target, part.value)
+    sure = certain & part.certain
+    for test in loop.ifs:
+        holds, fails = run.branch(test.test)
+        run.state = holds
+        sure -= fails.reach
+        if not holds.reach:
+            return
+    carried = part if part.trace or part.location else origin
+    if loop.inner_for_in is not None:
+        inner = iterated(run, run.eval(loop.inner_for_in.iter), loop.inner_for_in.iter)
+        _loop(run, loop.inner_for_in, inner, sure, carried, visit, open_)
+    else:
+        visit(sure, carried)
 
 
 def _known_part(run: Run, iterable: Value, open_: _Flag) -> list[Entry]:

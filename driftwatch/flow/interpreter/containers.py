@@ -14,6 +14,7 @@ from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, E
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter, unknown_tainted
 from driftwatch.flow.domain.values import (
     FALSE,
+    MODULE_NAME,
     TAINTED,
     TRUE,
     UNKNOWN,
@@ -31,7 +32,9 @@ from driftwatch.flow.domain.values import (
     LibTuple,
     ListRef,
     NamesOf,
+    Namespace,
     ParameterMap,
+    ProjectModule,
     Unknown,
     Value,
     atom_of,
@@ -47,6 +50,7 @@ from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.handed import fills
 from driftwatch.flow.interpreter.library import module_member
 from driftwatch.flow.interpreter.lookups import lookup
+from driftwatch.flow.interpreter.namespaces import item_of_namespace, set_in_namespace
 from driftwatch.flow.interpreter.records import field_at
 from driftwatch.flow.interpreter.results import looked_into
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
@@ -347,6 +351,10 @@ def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alterna
             return [(where, UNKNOWN)]
     if isinstance(owner, LibObject) and owner.is_class:
         return [(where, owner)]
+    if isinstance(owner, Namespace):
+        return item_of_namespace(run, owner, key, where)
+    if isinstance(owner, External) and owner.dotted == "sys.modules" and key == MODULE_NAME:
+        return [(where, ProjectModule(run.frame.module))]
     if isinstance(owner, External) and owner.dotted == "sys.modules" and isinstance(key, Const):
         if isinstance(key.value, str) and run.target.is_inside(key.value):
             return [(where & run.history.has_module(key.value), LibModule(key.value))]
@@ -420,7 +428,9 @@ def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNo
         content = dict_of(run, atom)
         if isinstance(atom, ListRef):
             _set_element(run, atom, index, value, where)
-        if not isinstance(atom, (DictRef, ListRef)):
+        if isinstance(atom, Namespace):
+            set_in_namespace(run, atom, index.within(where), value, node)
+        elif not isinstance(atom, (DictRef, ListRef)):
             lose(run, value.within(where), node, "put into something that is not followed")
         if content is None or not isinstance(atom, DictRef):
             continue

@@ -16,6 +16,7 @@ from driftwatch.flow.domain.values import (
     Atom,
     DictRef,
     Function,
+    Giving,
     LibInstance,
     LibMethod,
     LibModule,
@@ -67,7 +68,7 @@ def _held(run: Run, atom: Atom, depth: int) -> Iterator[str]:
         yield f"`{atom.cls.member(atom.name).dotted}`"
     elif isinstance(atom, MethodOf):
         yield from _held(run, atom.owner, depth)
-    elif isinstance(atom, Managed):
+    elif isinstance(atom, (Managed, Giving)):
         yield from held(run, atom.gives, depth)
     elif isinstance(atom, Raised) and atom.holds is not None:
         yield from _held(run, ListRef(atom.holds), depth)

@@ -50,6 +50,7 @@ from driftwatch.flow.interpreter.escape import has_library
 from driftwatch.flow.interpreter.generators import begin_generator, end_generator
 from driftwatch.flow.interpreter.handed import hand_over, holds_mutable
 from driftwatch.flow.interpreter.names import assigned_outside
+from driftwatch.flow.interpreter.objects import content_of
 from driftwatch.flow.interpreter.parameters import all_parameters, bind_arguments
 from driftwatch.flow.interpreter.receivers import differs
 from driftwatch.flow.interpreter.replaced import carried, enter_patches
@@ -277,7 +278,7 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
     if summary.asks_constants and summary.uses_library:
         if passes_constants(run, arguments) or _defaults_to_text(function):
             return True
-    if _decides(run, function, summary, arguments):
+    if _decides(run, callee, summary, arguments):
         return True
     if isinstance(callee.bound, (Class, Instance)) and callee.bound.code is not function.owner:
         if differs(callee.bound.code, summary):
@@ -288,9 +289,9 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
     return summary.asks_parameters and is_interesting(run, arguments)
 
 
-def _decides(run: Run, function: FunctionCode, summary: Summary, arguments: Arguments) -> bool:
+def _decides(run: Run, callee: Function, summary: Summary, arguments: Arguments) -> bool:
     """Whether a call may decide which of several things a function gives, or what is in it."""
-    if _is_a_choice(summary.returns) and passes_constants(run, arguments):
+    if _is_a_choice(summary.returns) and (passes_constants(run, arguments) or _is_told_apart(run, callee.bound)):
         return True
     if not summary.chooses:
         return False
@@ -298,8 +299,13 @@ def _decides(run: Run, function: FunctionCode, summary: Summary, arguments: Argu
         return True
     given = len(arguments.positional.elements)
     named = arguments.keywords.entries
-    rest = [each for each in all_parameters(function.node.params)[given:] if each.name.value not in named]
+    rest = [each for each in all_parameters(callee.code.node.params)[given:] if each.name.value not in named]
     return any(each.default is not None for each in rest)
+
+
+def _is_told_apart(run: Run, bound: Atom | None) -> bool:
+    """Whether what a method is called of is known by what it holds, which may decide as a constant does."""
+    return isinstance(bound, Instance) and content_of(run, bound) is not None
 
 
 def _is_a_choice(returns: Value) -> bool:

@@ -23,6 +23,7 @@ from driftwatch.flow.domain.values import (
     Class,
     External,
     Function,
+    Giving,
     Instance,
     Lazy,
     LibInstance,
@@ -156,7 +157,7 @@ def _given(run: Run, atom: Atom, where: ReleaseSet, node: cst.With) -> Value:
     known = isinstance(atom, External) and atom.dotted in ENTERED
     if known or isinstance(atom, (Instance, LibInstance, Stack)):
         return Value(((where, atom),))
-    if isinstance(atom, (Managed, Replacing)):
+    if isinstance(atom, (Managed, Replacing, Giving)):
         return atom.gives.within(where)
     return unknown(where)
 
@@ -417,7 +418,7 @@ def stack_method(run: Run, stack: Stack, name: str, arguments: Arguments, node: 
         return given[0].value
     found = Value()
     for where, atom in as_alternatives(given[0].value, reach):
-        if isinstance(atom, Managed):
+        if isinstance(atom, (Managed, Giving)):
             found = join(found, atom.gives.within(where))
         elif isinstance(atom, Instance) and (enters := _method(run, atom, node, "enter")) is not None:
             found = join(found, run.call(enters, NO_ARGUMENTS, node))

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from driftwatch.flow.domain.code import ClassCode
+from driftwatch.flow.domain.code import ClassCode, FunctionCode
 from driftwatch.flow.domain.lineage import PLAIN_BASES, inheriting, lineage
 from driftwatch.flow.domain.renaming import reachable
 from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent
@@ -30,8 +30,10 @@ from driftwatch.flow.domain.values import (
     LibMethod,
     LibObject,
     ListRef,
+    ProjectModule,
     SuperOf,
     Value,
+    const,
     join,
     key_of,
     touches_library,
@@ -39,6 +41,7 @@ from driftwatch.flow.domain.values import (
     value_of,
 )
 from driftwatch.flow.interpreter.library import CONSTRUCTOR, class_member, instance_member, use_name
+from driftwatch.flow.interpreter.namespaces import set_variable
 from driftwatch.flow.interpreter.objects import content_of, for_any, held_by, hold, set_on_any
 from driftwatch.flow.interpreter.outside import assigned_outside
 from driftwatch.flow.interpreter.run import Run, as_alternatives
@@ -126,13 +129,13 @@ def _of_classes(
                     owner = None if method.kind == "static" else Class(order[0])
                 alternatives.append((here, Function(method, owner)))
         elif name in current.decorated:
-            alternatives.extend(_bound_to(run, bound, current.decorated[name].within(here)))
+            alternatives.extend(_bound_to(run, bound, current.decorated[name].within(here), node))
         elif name in current.constants:
             run.state.adopt(current.heap)
-            alternatives.extend(_bound_to(run, bound, current.constants[name].within(here)))
-            alternatives.extend(_bound_to(run, bound, current.set_on_class.get(name, Value()).within(here)))
+            alternatives.extend(_bound_to(run, bound, current.constants[name].within(here), node))
+            alternatives.extend(_bound_to(run, bound, current.set_on_class.get(name, Value()).within(here), node))
         elif name in current.set_on_class:
-            alternatives.extend(_bound_to(run, bound, current.set_on_class[name].within(here)))
+            alternatives.extend(_bound_to(run, bound, current.set_on_class[name].within(here), node))
         else:
             continue
         left -= here
@@ -166,14 +169,33 @@ def _asked_for(
     return found
 
 
-def _bound_to(run: Run, owner: Atom | None, value: Value) -> list[Alternative]:
+def _bound_to(run: Run, owner: Atom | None, value: Value, node: cst.CSTNode | None) -> list[Alternative]:
     """What is found on a class, as it is looked up on an instance, or on the class itself where that is None."""
     found: list[Alternative] = []
     for where, atom in value.alternatives:
         known = run.world.modules.look_at(atom) if isinstance(atom, Lazy) else None
         for there, each in ((where, atom),) if known is None else known.within(where).alternatives:
-            found.append((there, _bound_function(owner, each) if isinstance(each, Function) else each))
+            if (
+                isinstance(each, Instance)
+                and node is not None
+                and any("__get__" in c.methods for c in lineage(each.code)[0])
+            ):
+                found.extend(_given_by(run, each, owner, there, node))
+            else:
+                found.append((there, _bound_function(owner, each) if isinstance(each, Function) else each))
     return found
+
+
+def _given_by(
+    run: Run, descriptor: Instance, owner: Atom | None, where: ReleaseSet, node: cst.CSTNode
+) -> list[Alternative]:
+    """What a descriptor gives that is found on a class."""
+    asked = const(None, where) if owner is None else Value(((where, owner),))
+    given = tuple(Entry(where, where, value) for value in (asked, unknown(where)))
+    method = instance_attribute(run, descriptor, "__get__", where, None)
+    if method is None:
+        return [(where, UNKNOWN)]
+    return as_alternatives(run.call(method, Arguments(ListContent(given)), node), where)
 
 
 def _bound_function(owner: Atom | None, atom: Function) -> Function:
@@ -222,7 +244,9 @@ def _assigned(run: Run, order: list[ClassCode], name: str, value: Value, where: 
     return value
 
 
-def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> Value | None:
+def class_attribute(
+    run: Run, code: ClassCode, name: str, where: ReleaseSet, node: cst.CSTNode | None = None
+) -> Value | None:
     """An attribute of a code base's class itself."""
     order, others = lineage(code)
     for current in order:
@@ -234,7 +258,7 @@ def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> 
             return current.decorated[name].within(where)
         if name in current.constants:
             run.state.adopt(current.heap)
-            value = Value(tuple(_bound_to(run, None, current.constants[name].within(where))))
+            value = value_of(_bound_to(run, None, current.constants[name].within(where), node))
             written = join(current.attributes.get(name, Value()), current.set_on_class.get(name, Value()))
             return join(value, written.within(where))
         known = join(current.attributes.get(name, Value()), current.set_on_class.get(name, Value()))
@@ -247,24 +271,26 @@ def class_attribute(run: Run, code: ClassCode, name: str, where: ReleaseSet) -> 
 def super_attribute(run: Run, asked: SuperOf, name: str, where: ReleaseSet, node: cst.CSTNode) -> Value | None:
     """What ``super().name`` finds: what comes after the method's own class, of the class of what it was called of."""
     code = asked.code
-    order, others = lineage(code)
-    this = asked.bound if isinstance(asked.bound, Instance) else Instance(code)
-    if this.code is not code and code in (whole := lineage(this.code)[0]):
-        order, others = whole[whole.index(code) :], lineage(this.code)[1]
+    this = asked.bound if isinstance(asked.bound, (Instance, Class)) else Instance(code)
+    owner = this if isinstance(this, Instance) else None
+    order, others = lineage(this.code if code in lineage(this.code)[0] else code)
     alternatives: list[Alternative] = []
     left = where
-    for current, everywhere in inheriting(order, where)[1:]:
+    for current, everywhere in inheriting(order, where)[order.index(code) + 1 :]:
         here = everywhere & left
         if not here:
             continue
+        run.world.dependencies.read(current, name)
         if name in current.methods:
             method = current.methods[name]
-            bound: Atom | None = Class(this.code) if method.kind == "class" else this
-            alternatives.append((here, Function(method, None if method.kind == "static" else bound)))
+            bound: Atom | None = Class(this.code) if method.kind == "class" else owner
+            found = Value(((here, Function(method, None if method.kind == "static" else bound)),))
+            called = method.kind == "property" and owner is not None
+            alternatives.extend(run.call(found, NO_ARGUMENTS, node).alternatives if called else found.alternatives)
         elif name in current.decorated:
-            alternatives.extend(_bound_to(run, this, current.decorated[name].within(here)))
+            alternatives.extend(_bound_to(run, owner, current.decorated[name].within(here), node))
         elif name in current.constants:
-            alternatives.extend(_bound_to(run, this, current.constants[name].within(here)))
+            alternatives.extend(_bound_to(run, owner, current.constants[name].within(here), node))
         else:
             continue
         left -= here
@@ -361,13 +387,17 @@ def _said(run: Run, value: Value) -> set[Alternative]:
 
 def set_attribute(run: Run, owner: Value, name: str, value: Value) -> None:
     """``owner.name = value``, of instances and classes of the code base."""
-    _stays(run, value)
+    stays(run, value)
     alternatives = as_alternatives(owner, run.state.reach)
     for where, atom in alternatives:
         if isinstance(atom, Class) and atom.code.module is run.entry.module and run.in_module:
             _set_in_body(run, atom.code, name, value.within(where), certain=len(alternatives) == 1)
         elif isinstance(atom, Class):
             _set_on_class(run, atom.code, name, value.within(where))
+        elif isinstance(atom, Function):
+            _set_on_function(run, atom.code, name, value.within(where))
+        elif isinstance(atom, ProjectModule):
+            set_variable(run, atom.code, name, value.within(where))
         elif isinstance(atom, Instance):
             write_attribute(run, atom.code, name, value.within(where))
             if atom.site is None:
@@ -380,7 +410,7 @@ def set_attribute(run: Run, owner: Value, name: str, value: Value) -> None:
             del run.state.vars[path]
 
 
-def _stays(run: Run, value: Value) -> None:
+def stays(run: Run, value: Value) -> None:
     """What a call was given is kept: who uses it later does so there, whoever gave it."""
     for _, atom in value.alternatives:
         if not isinstance(atom, (DictRef, ListRef)):
@@ -406,6 +436,14 @@ def _set_in_body(run: Run, code: ClassCode, name: str, value: Value, *, certain:
         del code.methods[name]
     code.heap.update({key: run.state.heap[key] for key in reachable([value], run.state.heap)})
     run.world.dependencies.change(code, name)
+
+
+def _set_on_function(run: Run, code: FunctionCode, name: str, value: Value) -> None:
+    """An attribute of a function is set: it may be there whenever it is looked at."""
+    before = code.attributes.get(name, Value())
+    after = code.attributes[name] = _few(join(before, _as_of_any(run, value)))
+    if set(after.alternatives) != set(before.alternatives):
+        run.world.dependencies.change(code, name)
 
 
 def _set_on_class(run: Run, code: ClassCode, name: str, value: Value) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from driftwatch.flow.domain.frames import Frame
 from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.taint import tainted_within
-from driftwatch.flow.domain.values import NOTHING, OUTER, Atom, External, Outer, Value, join, unknown
+from driftwatch.flow.domain.values import MODULE_NAME, NOTHING, OUTER, Atom, External, Outer, Value, join, unknown
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.syntax.builtin_names import BUILTIN_NAMES
 
@@ -75,6 +75,8 @@ def _outside(run: Run, name: str) -> Value:
     lazy = run.world.modules.unexecuted_name(module, name)
     if lazy is not None:
         return lazy.within(reach)
+    if name == "__name__":
+        return Value(((reach, MODULE_NAME),))
     if name in BUILTIN_NAMES:
         return Value(((reach, External(f"builtins.{name}")),))
     return unknown(reach)

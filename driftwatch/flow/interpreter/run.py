@@ -141,6 +141,16 @@ class Run:
         finally:
             self.repeats = outer
 
+    @contextmanager
+    def turn(self, number: int) -> Iterator[None]:
+        """What is inside is one turn of a loop: what it makes is not what another turn makes."""
+        frame, outer = self.frame, self.frame.turns
+        frame.turns = (*outer, number)
+        try:
+            yield
+        finally:
+            frame.turns = outer
+
     def bears(self, number: int) -> bool:
         """Whether what is executed here may be repeated so often."""
         return self.repeats * number <= MAX_REPEATS and not self.frame.budget.spent

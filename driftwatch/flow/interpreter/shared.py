@@ -130,6 +130,10 @@ def share_attribute(world: World, code: ClassCode, name: str, value: Value, heap
 
 def share_constants(world: World, code: ClassCode) -> None:
     """A class body has been executed: its methods share the dicts that stand in it and that they change."""
+    for key, atom in reachable(code.constants.values(), code.heap).items():
+        if isinstance(atom, Instance):
+            world.homes.setdefault(key, code)
+            world.objects.lasting.add(key)
     changed = code.module.changed_in_functions
     for name, value in code.constants.items():
         held = [atom.key for _, atom in value.alternatives if isinstance(atom, DictRef) and atom.key in code.heap]

@@ -23,7 +23,7 @@ _SAYING = frozenset(
 """Methods of a logger, whatever makes it."""
 
 
-DECORATOR_MAKERS = frozenset({"functools.wraps", "functools.update_wrapper"})
+DECORATOR_MAKERS = frozenset({"functools.wraps"})
 """Functions that only read what they are given."""
 
 

@@ -163,7 +163,7 @@ def _go_through(run: Run, node: cst.For, loop: Loop, parts: Sequence[Entry]) -> 
     alike = len(parts) > 1 and not _asks_for_part(run, node)
     idle = EMPTY
     with run.repeated(len(parts)):
-        for part in parts:
+        for number, part in enumerate(parts):
             if run.frame.budget.spent:
                 _cut_short(run, node)
                 break
@@ -172,7 +172,8 @@ def _go_through(run: Run, node: cst.For, loop: Loop, parts: Sequence[Entry]) -> 
                     _round(run, node, loop, part, follow=False)
                 continue
             before = _Before.of(run)
-            _round(run, node, loop, part)
+            with run.turn(number):
+                _round(run, node, loop, part)
             if alike and before.is_now(run, node.target):
                 idle |= part.releases
 

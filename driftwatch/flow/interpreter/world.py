@@ -33,7 +33,7 @@ class World:
         self.replaces = False
         """Something of the library's has been replaced by something of the code base's."""
         self.shared: dict[int, Shared] = {}
-        self.homes: dict[int, ModuleCode] = {}
+        self.homes: dict[int, ModuleCode | ClassCode] = {}
         """The modules in whose variables containers and instances are kept."""
         self.put_off: dict[cst.CSTNode, Tree] = {}
         """Calls that are made elsewhere than they are written, with what stands in them."""

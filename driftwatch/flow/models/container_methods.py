@@ -15,9 +15,11 @@ from driftwatch.flow.domain.values import (
     Atom,
     Const,
     DictRef,
+    Giving,
     Instance,
     ListRef,
     MethodOf,
+    Namespace,
     ParameterMap,
     Raised,
     Replacing,
@@ -29,6 +31,7 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
+from driftwatch.flow.interpreter.arguments import unknown_call
 from driftwatch.flow.interpreter.constants import constants_of, constants_within
 from driftwatch.flow.interpreter.containers import (
     anything_in,
@@ -40,6 +43,7 @@ from driftwatch.flow.interpreter.containers import (
     spread_into,
 )
 from driftwatch.flow.interpreter.escape import lose
+from driftwatch.flow.interpreter.namespaces import namespace_method
 from driftwatch.flow.interpreter.records import as_dict, replaced
 from driftwatch.flow.interpreter.replaced import enter_patches
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
@@ -67,6 +71,11 @@ def call_method(run: Run, method: MethodOf, arguments: Arguments, node: cst.CSTN
         return _constant_method(run, owner, method.name, positional, keywords)
     if isinstance(owner, Replacing) and method.name == "start":
         enter_patches(run, Value(((reach, owner),)))
+        return owner.gives.within(reach)
+    if isinstance(owner, Namespace):
+        known = namespace_method(run, owner, method.name, arguments, node)
+        return unknown_call(run, arguments, node) if known is None else known
+    if isinstance(owner, Giving) and method.name in ("__enter__", "__aenter__"):
         return owner.gives.within(reach)
     if isinstance(owner, SignatureOf):
         return bind_to_signature(run, owner, positional, keywords, partly=method.name == "bind_partial")

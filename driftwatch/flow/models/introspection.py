@@ -31,6 +31,7 @@ from driftwatch.flow.domain.values import (
     LibModule,
     LibObject,
     NamesOf,
+    Namespace,
     ParameterInfo,
     Partial,
     ProjectModule,
@@ -61,6 +62,7 @@ from driftwatch.flow.interpreter.met import met
 from driftwatch.flow.interpreter.objects import content_of
 from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.flow.interpreter.shown import parameter_map
+from driftwatch.flow.models.class_makers import class_by_type
 from driftwatch.flow.uses import ProbeUse
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model import Parameter, ParameterKind, Signature
@@ -117,6 +119,7 @@ def _getattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
             run.asks_constant(key)
             of_library = here.where(_has_members)
             if of_library:
+                run.touch()
                 run.asks_of_library(name)
                 _by_unknown_name(run, key, node)
             found = join(found, tainted_within(_any_of(run, here, where - of_library), of_library))
@@ -237,6 +240,8 @@ def _type(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 0)
     if value is None:
         return unknown(run.state.reach)
+    if len(arguments.positional.elements) == 3:
+        return class_by_type(run, arguments, node)
     found: list[Alternative] = []
     for where, atom in as_alternatives(value, run.state.reach):
         made = atom.made if isinstance(atom, Raised) else atom
@@ -256,16 +261,23 @@ def _names_of(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``vars(x)`` or ``dir(x)``: of an instance of the code base's own, what it holds."""
     value = argument(arguments, 0)
     if value is None:
-        return unknown(run.state.reach)
+        return _globals(run, arguments, node) if run.frame.function is None else unknown(run.state.reach)
     found: list[Alternative] = []
     for where, atom in as_alternatives(value, run.state.reach):
         if isinstance(atom, (LibModule, LibInstance, LibObject)):
             found.append((where, NamesOf(atom)))
+        elif isinstance(atom, ProjectModule):
+            found.append((where, Namespace(atom.code)))
         elif isinstance(atom, Instance) and atom.site is not None and content_of(run, atom) is not None:
             found.append((where, DictRef(atom.site)))
         else:
             found.append((where, TAINTED if is_tainted(atom) else UNKNOWN))
     return value_of(found)
+
+
+def _globals(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``globals()``."""
+    return Value(((run.state.reach, Namespace(run.frame.module)),))
 
 
 PROBE_ERRORS = ("TypeError", "ValueError")
@@ -356,6 +368,7 @@ INTROSPECTION: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
     "builtins.issubclass": _issubclass,
     "builtins.type": _type,
     "builtins.dir": _names_of,
+    "builtins.globals": _globals,
     "builtins.vars": _names_of,
     "inspect.signature": _signature,
     "inspect.Signature.from_callable": _signature,

@@ -27,12 +27,14 @@ from driftwatch.flow.domain.values import (
     External,
     Factory,
     Function,
+    Giving,
     Instance,
     Key,
     LibInstance,
     LibTuple,
     ListRef,
     NamesOf,
+    Namespace,
     Partial,
     Raised,
     Stack,
@@ -60,6 +62,7 @@ from driftwatch.flow.interpreter.results import count_of
 from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.flow.interpreter.sets import as_set, members_of
 from driftwatch.flow.interpreter.sinks import DECORATOR_MAKERS, only_looks
+from driftwatch.flow.models.class_makers import CLASS_MAKERS
 from driftwatch.flow.models.container_models import CONTAINERS
 from driftwatch.flow.models.dynamic import DYNAMIC, start_program, starts_programs
 from driftwatch.flow.models.import_calls import IMPORT_CALLS
@@ -86,7 +89,8 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
     if dotted in TRANSPARENT:
         return _first(run, arguments, node)
     if dotted in DECORATOR_MAKERS:
-        return unknown(run.state.reach)
+        # What it makes gives back what it is put on.
+        return Value(((run.state.reach, External("inspect.unwrap")),))
     if starts_programs(dotted):
         return start_program(run, arguments, node)
     if only_looks(dotted):
@@ -182,7 +186,7 @@ def _locals(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``locals()``: a dict of the variables as they are now."""
     reach = run.state.reach
     if run.frame.function is None:
-        return unknown(reach)
+        return Value(((reach, Namespace(run.frame.module)),))
     entries: dict[Key, Entry] = {}
     for name, value in run.state.vars.items():
         where = value.defined() & reach
@@ -277,6 +281,12 @@ def _suppress(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return Value(((run.state.reach, Suppressing(known)),))
 
 
+def _null_context(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """What gives, where it is entered, what it was given."""
+    given = argument(arguments, 0, "enter_result")
+    return Value(((run.state.reach, Giving(const(None, run.state.reach) if given is None else given)),))
+
+
 def _stack(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     key = run.world.identities.number(node, run.frame.uid, "stack")
     run.state.heap[key] = ListContent()
@@ -338,6 +348,7 @@ MODELS: dict[str, Model] = {
     **DYNAMIC,
     **TEST_RUNNERS,
     **CONTAINERS,
+    **CLASS_MAKERS,
     **ITERATION,
     "builtins.bool": _bool,
     "builtins.len": _len,
@@ -366,6 +377,9 @@ MODELS: dict[str, Model] = {
     **DEFERRED,
     "enum.auto": _auto,
     "contextlib.suppress": _suppress,
+    "contextlib.nullcontext": _null_context,
+    "contextlib.closing": _null_context,
+    "contextlib.aclosing": _null_context,
     "contextlib.ExitStack": _stack,
     "contextlib.AsyncExitStack": _stack,
     "typing.cast": _cast,
@@ -378,6 +392,7 @@ TRANSPARENT = frozenset(
         "functools.lru_cache",
         "builtins.classmethod",
         "builtins.property",
+        "functools.update_wrapper",
         "inspect.unwrap",
         "torch.no_grad",
         "torch.inference_mode",

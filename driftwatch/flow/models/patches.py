@@ -30,6 +30,7 @@ from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.library import use_import, use_name
 from driftwatch.flow.interpreter.library_writes import owner_of, use_patch
 from driftwatch.flow.interpreter.members import set_any, set_attribute
+from driftwatch.flow.interpreter.namespaces import is_out_of_sight
 from driftwatch.flow.interpreter.replaced import MOCK, enter_patches
 from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.releases import ReleaseSet
@@ -87,9 +88,10 @@ def _set_by_name(run: Run, owner: Value, name: Value, given: Value, node: cst.CS
         run.asks_constant(key)
         for there, atom in as_alternatives(owner, where):
             set_any(run, atom, given.within(there), there)
+    known = name.single()
     for where, atom in as_alternatives(owner, run.state.reach):
-        if isinstance(atom, Unknown):
-            run.asks(atom.parameter)
+        if isinstance(atom, Unknown) or is_out_of_sight(run, atom, known.value if isinstance(known, Const) else None):
+            run.asks(getattr(atom, "parameter", None))
             run.frame.fills = True
             lose(run, given.within(where), node, "kept in an attribute of an object that is not known")
 

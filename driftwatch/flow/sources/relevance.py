@@ -39,11 +39,13 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
     chosen: set[int] = set()
     binds: list[set[str]] = []
     variables = _variables(pieces)
+    defined = variables | {piece.defines for piece in pieces if piece.defines is not None}
     for i, piece in enumerate(pieces):
         bound = {item.bound for item in piece.imports if _matters(item, module, top, root, files)}
         foreign = {item.bound for item in piece.imports} - bound
         if piece.defines is None:
-            binds.append(piece.binds - foreign)
+            # What is put into something at the top level comes out of it in a function.
+            binds.append((piece.binds - foreign) | (piece.writes & defined))
         else:
             # What a function puts into a variable of its module comes out of it in another function.
             binds.append({piece.defines} | (piece.writes & variables))
@@ -53,7 +55,7 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
         if bound or by_text or any(_names(text, top, distribution) for text in piece.strings):
             chosen.add(i)
             leads |= binds[i]
-        if "*" in bound:
+        if "*" in bound or _binds_by_name(piece):
             leads |= _unbound(pieces)
     filled = variables & set().union(*(p.writes for p in pieces if p.defines is not None))
     filled |= {p.defines for p in pieces if p.is_class and p.defines is not None and "__init_subclass__" in p.binds}
@@ -92,8 +94,16 @@ def _filled_by(piece: Piece, writers: Mapping[str, set[str]]) -> set[str]:
     return set().union(*(writers.get(name, ()) for name in piece.mentions))
 
 
-_BY_TEXT = frozenset({"eval", "exec"})
+_BY_TEXT = frozenset({"eval", "exec", "globals"})
 _PROGRAMS = frozenset({"os", "runpy", "subprocess"})
+
+
+def _binds_by_name(piece: Piece) -> bool:
+    """Whether a piece may put something into its module under a name that does not stand there as one."""
+    return "globals" in piece.mentions or (not _SETTERS.isdisjoint(piece.mentions) and "modules" in piece.attributes)
+
+
+_SETTERS = frozenset({"setattr", "vars"})
 
 
 def _unbound(pieces: tuple[Piece, ...]) -> set[str]:

@@ -45,6 +45,12 @@ class Tree:
             self._stand_at.update(dict.fromkeys(walk(expression), node))
         return expression
 
+    def definition(self, text: str, node: cst.CSTNode) -> cst.ClassDef:
+        """The definition of a class that is not written but made by a call, which is where it stands."""
+        made = cast("cst.ClassDef", Concrete().module(ast.parse(text)).body[0])
+        self._stand_at.update(dict.fromkeys(walk(made), node))
+        return made
+
     def names_below(self, node: cst.CSTNode) -> frozenset[str] | None:
         """Every name that is written below a node; None where functions are defined there."""
         if node not in self._names:

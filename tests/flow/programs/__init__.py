@@ -23,8 +23,11 @@ from tests.flow.programs.instances import INSTANCES
 from tests.flow.programs.iteration import ITERATION
 from tests.flow.programs.kept import KEPT
 from tests.flow.programs.layout import LAYOUT
+from tests.flow.programs.looked_up import LOOKED_UP
+from tests.flow.programs.made_classes import MADE_CLASSES
 from tests.flow.programs.managers import MANAGERS
 from tests.flow.programs.matched import MATCHED
+from tests.flow.programs.namespaces import NAMESPACES
 from tests.flow.programs.objects import OBJECTS
 from tests.flow.programs.obtainable import OBTAINABLE
 from tests.flow.programs.outcomes import OUTCOMES
@@ -52,5 +55,6 @@ PROGRAMS = (
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
     *ITERATION, *EXPORTED, *CONSTANTS, *FILLED, *MATCHED, *TOLD_BY_CALLERS,
-    *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *CALL_GRAPH,
+    *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *NAMESPACES, *LOOKED_UP, *MADE_CLASSES,
+    *CALL_GRAPH,
 )  # fmt: skip

@@ -135,15 +135,20 @@ SIGHT = (
             return holder.fuse
 
 
-        holder.fuse = comm.fuse  #? `lib.comm.fuse` is kept in an attribute of a function
+        holder.fuse = comm.fuse
 
 
         def run(x):
             def inner():
                 return comm.create(x, 0)
 
-            inner.fuse = comm.fuse  #? `lib.comm.fuse` is kept in an attribute of a function
-            return inner()
+            inner.fuse = comm.fuse
+            inner()
+            return inner.fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises
+
+
+        def run_holder(x):
+            return holder()(x, 1, early=True)  #! DW101 early 0.1.0 raises
         """,
     ),
     marked(
