@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -58,12 +59,39 @@ class Checking(TorchDispatchMode):
     """Sees every operation, also of tensors that are on the CPU or that are made."""
 
     ops: Any = None
+    captured: list[Any] | None = None
+    """The calls of ours that a graph is to replay, while one is captured."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func.namespace.startswith("driftwatch"):
+            call = getattr(self.ops, "run" + FUNCTIONS[func._schema.name.partition("::")[2]])
             with self:
-                return getattr(self.ops, "run" + FUNCTIONS[func._schema.name.partition("::")[2]])(*args)
+                out = call(*args)
+            if Checking.captured is not None:
+                Checking.captured.append((call, args, out))
+            return out
         return run(func, args, kwargs or {})
+
+
+class Graph:
+    """A CUDA graph: its calls, made again on the tensors they were captured with."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+
+    def replay(self) -> None:
+        for call, args, out in self.calls:
+            for tensor, again in zip(out, call(*args), strict=True):
+                tensor.copy_(again)
+
+
+@contextlib.contextmanager
+def capture(graph: Graph) -> Iterator[None]:
+    Checking.captured = graph.calls
+    try:
+        yield
+    finally:
+        Checking.captured = None
 
 
 FUNCTIONS = {
@@ -114,12 +142,13 @@ def pretend(cuda: Any) -> None:
         "synchronize": None,
         "get_device_capability": (10, 0),
         "mem_get_info": (1 << 40, 1 << 40),
-        "is_current_stream_capturing": False,
         "can_device_access_peer": True,
     }
     for name, answer in answers.items():
         setattr(cuda, name, lambda *_, answer=answer, **__: answer)
-    cuda.get_device_properties = lambda index: SimpleNamespace(uuid=f"{index}")
+    cuda.is_current_stream_capturing = lambda: Checking.captured is not None
+    cuda.CUDAGraph, cuda.graph = Graph, capture
+    cuda.get_device_properties = lambda index: SimpleNamespace(uuid=f"{index}", name="a device that is not there")
     cuda._lazy_init = lambda: None
     cuda.Event = lambda: SimpleNamespace(record=lambda: None, query=lambda: True)
 
@@ -130,6 +159,18 @@ def main() -> None:
     fa = load_adapter(sys.argv[1])
     pretend(torch.cuda)
     fa._multicast = lambda device: True
+    made = fa.quantize
+
+    def quantize(norm: Any, kind: str, scale: Any, *how: Any) -> Any:
+        """Python's indexing asks the device of a tensor for itself."""
+        if not isinstance(norm, OnDevice):
+            return made(norm, kind, scale, *how)
+        out = made(norm.inner, kind, scale.inner if scale is not None else None, *how)
+        return tuple(OnDevice(each) for each in out)
+
+    fa.quantize = quantize
+    # A compiler follows no code under a mode that sees every operation: what it does is tried on the CPU.
+    torch.compile = lambda layer, **how: layer
     init = dist.init_process_group
     asked = []
     dist.init_process_group = lambda backend: (asked.append(backend), init("gloo"))

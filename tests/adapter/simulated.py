@@ -249,7 +249,8 @@ class Build:
 
         kind = next(kind for kind, names in KINDS_OF_PATTERNS.items() if name in names)
         layout = {0: "128x4", 2: "linear"}[a["layout_code"]] if kind in BLOCKS else "linear"
-        quant, scales = quantize(norm, kind, a["scale_factor"], layout, a.get("block_quant_group_size") or 0)
+        group_size = a.get("block_quant_group_size") or 0
+        quant, scales = quantize(_plain(norm), kind, _plain(a["scale_factor"]), layout, group_size)
         assert a["quant_out"].is_contiguous()
         assert a["quant_out"].dtype == (torch.uint8 if kind == NVFP4 else torch.float8_e4m3fn)
         a["quant_out"].copy_(quant)
@@ -278,6 +279,11 @@ class Build:
             a["allreduce_out"].copy_(summed)
         else:
             self._norm_and_more({**a, "norm": x.new_empty(x.shape), "number": a["pattern_code"]}, summed)
+
+
+def _plain(x: Any) -> Any:
+    """A tensor on the CPU, also of one that says it is elsewhere."""
+    return getattr(x, "inner", x)
 
 
 def _sum(x: Any, group: Any) -> Any:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,43 +86,75 @@ def test_a_device_is_written_to_and_a_link_is_followed(tmp_path: Path, adapter_f
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("fused", "status"), [("auto", 0), ("require", 1), ("off", 0)])
-def test_the_self_test(fused: str, status: int, adapter_file: Path) -> None:
+def test_the_self_test(fused: str, status: int, adapter_file: Path, tmp_path: Path) -> None:
+    """Without a build: what a compiler makes of it is tried here, on the CPU."""
     pytest.importorskip("torch")
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", str(adapter_file)]
     more = ["--json", "--fused", fused, "--hidden", "64", "--tokens", "0", "3", "--timeout", "30"]
-    done = subprocess.run([*command, *more], capture_output=True, text=True, check=False, timeout=120)
+    more += ["--compiler", "eager", "--output", str(tmp_path / "report.json")]
+    done = subprocess.run([*command, *more], capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == status, done.stderr[-2000:]
     outcome = json.loads(done.stdout)
+    assert json.loads((tmp_path / "report.json").read_text()) == outcome
     assert bool(outcome["problems"]) == bool(status)
+    assert outcome["machine"]["ranks"] == 2
+    assert outcome["adapter"]["installed"]["error"]
     if status:
         assert "FusedUnavailable" in outcome["problems"][0]
-    else:
-        assert [case["path"] for case in outcome["cases"]] == ["empty", "reference"] * 3
+        return
+    turns = 3 + (2 if fused == "auto" else 0)  # each dtype, then each backend
+    assert [case["path"] for case in outcome["cases"]] == ["empty", "reference", "reference"] * turns
+    (thorough,) = [case for case in outcome["cases"] if "compiled" in case]
+    assert thorough["compiled"] == "eager"
+    assert thorough["graph"] == "there are no graphs on this device"
+    assert {tried["path"] for tried in thorough["quantised"]} == {"reference"}
+    assert thorough["speed"]["microseconds"] > 0
+
+
+def on_device(adapter_file: Path, *more: str, ranks: int = 2) -> tuple[int, dict[str, Any], str]:
+    """The self-test through a device-checking stub of CUDA: its status, what it said, and its errors."""
+    program = Path(__file__).with_name("on_device.py")
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(ranks), str(program)]
+    options = [str(adapter_file), "--json", "--hidden", "64", "--dtypes", "bfloat16", "--timeout", "30", *more]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=240)
+    return done.returncode, json.loads(done.stdout or "{}"), done.stderr[-3000:]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("more", "status", "problem"),
-    [
-        (("--tokens", "0", "3"), 0, None),
-        (("--tokens", "3", "--fused", "require", "--backend", "mnnvl"), 0, None),
-        (("--tokens", "0", "--fused", "require"), 1, "the fused path was required and was never launched"),
-    ],
-)
-def test_the_self_test_on_a_group_that_serves_no_cpu(
-    more: tuple[str, ...], status: int, problem: str | None, adapter_file: Path
-) -> None:
-    """Every collective gets tensors of the device alone, as NCCL wants them."""
+def test_the_self_test_on_a_group_that_serves_no_cpu(adapter_file: Path) -> None:
+    """Every collective gets tensors of the device alone, as NCCL wants them; every proof but a compiler's is made."""
     pytest.importorskip("torch")
-    program = Path(__file__).with_name("on_device.py")
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", str(program), str(adapter_file)]
-    options = ["--json", "--hidden", "64", "--dtypes", "bfloat16", "--timeout", "30", *more]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == status, done.stderr[-2000:]
-    outcome = json.loads(done.stdout)
-    assert outcome["problems"] == ([problem] if problem else [])
-    wanted = ["fused" if case["tokens"] else "empty" for case in outcome["cases"]]
-    assert [case["path"] for case in outcome["cases"]] == wanted
+    status, outcome, errors = on_device(adapter_file, "--tokens", "0", "3")
+    assert status == 0, errors
+    assert outcome["problems"] == []
+    assert outcome["machine"]["device"] == "a device that is not there"
+    assert {asked: said["backend"] for asked, said in outcome["backends"].items()} == {
+        "auto": "mnnvl",
+        "mnnvl": "mnnvl",
+        "trtllm": "trtllm",
+    }
+    assert [case["path"] for case in outcome["cases"]] == ["empty", "fused", "reference"] * 3
+    (thorough,) = [case for case in outcome["cases"] if "quantised" in case]
+    assert (thorough["graph"], thorough["chain"], thorough["speed"]["in_graphs"]) == ("replayed", "50 calls", True)
+    paths = {tried["kind"]: tried["path"] for tried in thorough["quantised"]}
+    assert paths == {"fp8": "fused", "nvfp4": "fused", "dynamic-fp8": "fused", "mxfp8": "fused"}
+
+
+@pytest.mark.slow
+def test_the_self_test_takes_halves_of_four_ranks(adapter_file: Path) -> None:
+    pytest.importorskip("torch")
+    status, outcome, errors = on_device(adapter_file, "--tokens", "2", "--backend", "trtllm", ranks=4)
+    assert status == 0, errors
+    half = outcome["backends"]["a half of the ranks"]
+    assert (half["backend"], half["ranks"]) == ("trtllm", 2)
+
+
+@pytest.mark.slow
+def test_the_self_test_ends_red_where_nothing_was_launched(adapter_file: Path) -> None:
+    pytest.importorskip("torch")
+    status, outcome, _ = on_device(adapter_file, "--tokens", "0", "--fused", "require", "--backend", "mnnvl")
+    assert status == 1
+    assert outcome["problems"] == ["the fused path was required and was never launched"]
 
 
 @pytest.mark.parametrize(

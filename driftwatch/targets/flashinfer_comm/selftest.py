@@ -13,10 +13,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import sys
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from driftwatch.adapter.runtime import Adapter, as_table
@@ -24,12 +25,14 @@ from driftwatch.adapter.signatures import AdapterError
 from driftwatch.targets.flashinfer_comm.agreement import (
     AUTO,
     BACKENDS,
+    FALLBACK_ORDER,
     MODES,
     OFF,
     REQUIRE,
 )
 from driftwatch.targets.flashinfer_comm.asked import MODE_VARIABLE
 from driftwatch.targets.flashinfer_comm.fused import FusedAllReduce
+from driftwatch.targets.flashinfer_comm.proving import Proof
 from driftwatch.targets.flashinfer_comm.vote import Meeting
 
 if TYPE_CHECKING:
@@ -60,6 +63,12 @@ def main(adapter: Adapter, arguments: Sequence[str] | None = None) -> int:
         nargs="+",
         default=[0, 1, 7, 128, 515],
         help="numbers of tokens",
+    )
+    parser.add_argument(
+        "--output", help="write all of it as JSON to a file, to send with a bug report"
+    )
+    parser.add_argument(
+        "--compiler", default=None, help="a backend of torch.compile (default: its own)"
     )
     dtypes = ["bfloat16", "float16", "float32"]
     parser.add_argument(
@@ -102,11 +111,15 @@ def _self_test(adapter: Adapter, options: argparse.Namespace) -> int:
         torch.cuda.set_device(device)
     dist.init_process_group("nccl" if cuda else "gloo")
     asked = os.environ.get(MODE_VARIABLE) or options.fused
-    outcome: dict[str, Any] = {"asked": asked, "cases": [], "problems": []}
+    outcome: dict[str, Any] = {
+        "asked": asked,
+        "machine": _machine(device),
+        "backends": {},
+        "cases": [],
+        "problems": [],
+    }
     try:
-        for hidden in options.hidden:
-            for dtype in options.dtypes:
-                _try_shapes(outcome, options, hidden, getattr(torch, dtype), device)
+        _prove_all(outcome, options, device)
         if asked == REQUIRE and not any(
             "fused" in case["path"] for case in outcome["cases"]
         ):
@@ -114,7 +127,7 @@ def _self_test(adapter: Adapter, options: argparse.Namespace) -> int:
                 "the fused path was required and was never launched"
             )
     except Exception as error:
-        # Whatever a kernel or a driver raises is what the report is for
+        # Whatever a kernel or a driver raises is what the report is for.
         outcome["problems"].append(
             f"rank {os.environ['RANK']}: {type(error).__name__}: {error}"
         )
@@ -128,6 +141,9 @@ def _self_test(adapter: Adapter, options: argparse.Namespace) -> int:
     except AdapterError as error:
         outcome["problems"].append(f"{type(error).__name__}: {error}")
     if int(os.environ["RANK"]) == 0:
+        outcome["adapter"] = adapter.report()
+        if options.output:
+            Path(options.output).write_text(json.dumps(outcome, indent=2) + "\n")
         _say(
             json.dumps(outcome, indent=2)
             if options.json
@@ -137,167 +153,91 @@ def _self_test(adapter: Adapter, options: argparse.Namespace) -> int:
     return 1 if outcome["problems"] else 0
 
 
-def _try_shapes(
+def _machine(device: torch.device) -> dict[str, Any]:
+    """What a bug report needs to know of where this ran."""
+    import torch
+
+    names = ("DRIFTWATCH_", "FLASHINFER_", "NCCL_", "CUDA_VISIBLE_DEVICES")
+    found: dict[str, Any] = {
+        "torch": str(torch.__version__),
+        "cuda": torch.version.cuda,
+        "python": platform.python_version(),
+        "ranks": int(os.environ["WORLD_SIZE"]),
+        "environment": {k: v for k, v in os.environ.items() if k.startswith(names)},
+    }
+    if device.type == "cuda":
+        properties: Any = torch.cuda.get_device_properties(device)
+        found["device"] = str(getattr(properties, "name", "")) or "unknown"
+        found["capability"] = list(torch.cuda.get_device_capability(device))
+    return found
+
+
+def _prove_all(
+    outcome: dict[str, Any], options: argparse.Namespace, device: torch.device
+) -> None:
+    """All shapes as asked for, then each backend in turn, then sub-groups."""
+    import torch.distributed as dist
+
+    first = (options.hidden[0], options.dtypes[0])
+    for hidden in options.hidden:
+        for dtype in options.dtypes:
+            thorough = (hidden, dtype) == first
+            _prove(outcome, options, device, hidden, dtype, thorough=thorough)
+    if options.backend == AUTO and options.fused != OFF:
+        for backend in FALLBACK_ORDER:
+            _prove(outcome, options, device, *first, backend=backend, fused=AUTO)
+    size = dist.get_world_size()
+    if size >= 4 and size % 2 == 0:
+        halves = [dist.new_group(list(range(s, s + size // 2))) for s in (0, size // 2)]
+        group = halves[dist.get_rank() // (size // 2)]
+        _prove(outcome, options, device, *first, group=group, fused=AUTO)
+
+
+def _prove(
     outcome: dict[str, Any],
     options: argparse.Namespace,
+    device: torch.device,
     hidden: int,
-    dtype: torch.dtype,
-    device: torch.device,
+    dtype: str,
+    *,
+    backend: str | None = None,
+    fused: str | None = None,
+    group: Any = None,
+    thorough: bool = False,
 ) -> None:
-    limit = max(1, *options.tokens)
-    timeout, backend = options.timeout, options.backend
-    with (
-        FusedAllReduce(
-            None,
-            hidden,
-            dtype,
-            limit,
-            options.fused,
-            backend=backend,
-            timeout=timeout,
-            max_bytes=0,
-        ) as op,
-        _without_environment(
-            lambda: FusedAllReduce(None, hidden, dtype, limit, OFF, timeout=timeout)
-        ) as reference,
-    ):
-        for tokens in options.tokens:
-            outcome["cases"].append(
-                _try_one(outcome["problems"], op, reference, tokens, device)
-            )
-
-
-def _try_one(
-    problems: list[str],
-    chosen: FusedAllReduce,
-    reference: FusedAllReduce,
-    tokens: int,
-    device: torch.device,
-) -> dict[str, Any]:
-    hidden, dtype = chosen.request.hidden_dim, chosen.request.dtype
-    parts, residual, weight = make_inputs(tokens, hidden, dtype, chosen.world_size)
-    exact = exact_result(parts, residual, weight, 1e-6, 0.0)
-    x, before_it, factor = (
-        parts[chosen.rank].to(device),
-        residual.to(device),
-        weight.to(device),
-    )
-    where = f"{tokens} x {hidden} {dtype}"
-    timings: dict[str, float] = {}
-    launched = ""
-    for name, op in (("chosen", chosen), ("reference", reference)):
-        before = dict(op.calls)
-        normed, summed = op(x, before_it, factor)
-        path = " and ".join(
-            key
-            for key in ("fused", "reference", "empty")
-            if op.calls[key] > before[key]
-        )
-        launched = launched or path
-        for what, got, (want, bound) in (
-            ("norm", normed, exact[0]),
-            ("residual", summed, exact[1]),
-        ):
-            excess = (got.detach().cpu().double() - want).abs() - bound
-            if not bool((excess <= 0).all()):
-                problems.append(
-                    f"{where}: the {what} of the {path} path is off by "
-                    f"{float(excess.max()):.3g} too much"
-                )
-        timings[name] = _time(partial(op, x, before_it, factor), device)
-    return {
-        "tokens": tokens,
-        "hidden": hidden,
-        "dtype": dtype,
-        "path": launched,
-        "backend": chosen.terms.backend if chosen.terms is not None else None,
-        "why": chosen.decision.reason,
-        "microseconds": round(timings["chosen"] * 1e6, 1),
-        "reference_microseconds": round(timings["reference"] * 1e6, 1),
-    }
-
-
-def make_inputs(
-    tokens: int, hidden: int, dtype: str, size: int
-) -> tuple[list[torch.Tensor], torch.Tensor, torch.Tensor]:
-    """The input of every rank, the residual and the weight, on the CPU.
-
-    Each rank makes those of all: so what is right is known without asking the others,
-    by whatever path.
-    """
     import torch
 
     kind: torch.dtype = getattr(torch, dtype)
-    seed = tokens * 7919 + hidden
-    shared = torch.Generator().manual_seed(seed)
-    residual = torch.randn(tokens, hidden, generator=shared).to(kind)
-    weight = (1 + 0.1 * torch.randn(hidden, generator=shared)).to(kind)
-    own = [
-        torch.Generator().manual_seed(seed + 104729 * (rank + 1))
-        for rank in range(size)
-    ]
-    return (
-        [
-            torch.randn(tokens, hidden, generator=generator).to(kind)
-            for generator in own
-        ],
-        residual,
-        weight,
-    )
+    limit, timeout = max(1, *options.tokens), options.timeout
+    mode, wanted = fused or options.fused, backend or options.backend
 
+    def reference() -> FusedAllReduce:
+        return FusedAllReduce(group, hidden, kind, limit, OFF, timeout=timeout)
 
-def exact_result(
-    parts: Sequence[torch.Tensor],
-    residual: torch.Tensor,
-    weight: torch.Tensor,
-    eps: float,
-    weight_bias: float,
-) -> tuple[tuple[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]:
-    """(norm, bound) and (residual, bound) in float64, on the CPU.
+    def chosen() -> FusedAllReduce:
+        how = {"backend": wanted, "timeout": timeout, "max_bytes": 0}
+        return FusedAllReduce(group, hidden, kind, limit, mode, **how)
 
-    What any right path must return, and how nearly.
-
-    `parts` are the inputs of all ranks, taken as they are, already rounded. Each of the
-    roundings on the way is at most one unit of the dtype, relative to the magnitudes
-    that went in.
-    """
-    import torch
-
-    unit = torch.finfo(residual.dtype).eps
-    tiny = torch.finfo(residual.dtype).tiny
-    exact = [part.double() for part in parts]
-    whole = residual.double() + sum(exact)
-    magnitude = residual.double().abs() + sum(part.abs() for part in exact)
-    off = (len(exact) + 1) * unit * magnitude + tiny
-    factor = weight.double() + weight_bias
-    mean = whole.square().mean(dim=-1, keepdim=True) + eps
-    drift = (2 * whole.abs() * off + off.square()).mean(dim=-1, keepdim=True) / mean
-    scale = torch.rsqrt(mean)
-    norm = whole * scale * factor
-    # d(s/sqrt(m))/sqrt: the error of the sum itself, and that of the mean, which is at
-    # most its relative drift.
-    norm_off = (
-        (off * scale + (whole.abs() + off) * scale * drift) * factor.abs()
-        + 4 * unit * norm.abs()
-        + tiny
-    )
-    return (norm, norm_off), (whole, off)
-
-
-def _time(call: Callable[[], Any], device: torch.device, repeat: int = 20) -> float:
-    import torch
-
-    def wait() -> None:
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
-
-    call()
-    wait()
-    started = time.perf_counter()
-    for _ in range(repeat):
-        call()
-    wait()
-    return (time.perf_counter() - started) / repeat
+    make = chosen if fused is None else partial(_without_environment, chosen)
+    with make() as op, _without_environment(reference) as other:
+        said = {
+            "backend": op.terms.backend if op.terms is not None else None,
+            "ranks": op.world_size,
+            "why": op.decision.reason,
+            "objections": list(op.decision.objections),
+        }
+        asked = "a half of the ranks" if group is not None else wanted
+        outcome["backends"].setdefault(asked, said)
+        for tokens in (*options.tokens, limit + 1):
+            proof = Proof(op, tokens, device, outcome["problems"].append)
+            case = {**proof.numbers(), "hidden": hidden, "dtype": dtype, **said}
+            if thorough and 0 < tokens <= limit:
+                case |= {"quantised": proof.quantised(), "graph": proof.captured()}
+                case |= {"chain": proof.chained(), "speed": proof.speed(other)}
+                if tokens == limit:
+                    compiler = options.compiler or "inductor"
+                    case["compiled"] = proof.compiled(compiler)
+            outcome["cases"].append(case)
 
 
 def _without_environment(make: Callable[[], FusedAllReduce]) -> FusedAllReduce:
@@ -316,18 +256,24 @@ def _as_text(adapter: Adapter, outcome: dict[str, Any]) -> str:
         "",
         f"self-test, asked for {outcome['asked']}:",
     ]
+    for asked, said in outcome["backends"].items():
+        lines.append(f"  {asked}: {said['backend'] or 'reference'}, {said['why']}")
+    for case in outcome["cases"]:
+        line = f"  {case['tokens']:>6} x {case['hidden']:<6} {case['dtype']:<9}"
+        line += f" {case['backend'] or '':<8} {case['path']:<10}"
+        if "speed" in case:
+            speed = case["speed"]
+            line += f" {speed['microseconds']:>9} us,"
+            line += f" reference {speed['reference_microseconds']:>9} us"
+        lines.append(line.rstrip())
     lines += [
-        f"  {c['tokens']:>6} x {c['hidden']:<6} {c['dtype']:<9} {c['path']:<10}"
-        f" {c['microseconds']:>10} us, reference {c['reference_microseconds']:>10} us"
-        for c in outcome["cases"]
+        f"  {what} of {case['tokens']} tokens: {case[what]}"
+        for case in outcome["cases"]
+        for what in ("graph", "compiled", "chain")
+        if what in case
     ]
-    lines += [
-        f"  why: {why}" for why in dict.fromkeys(c["why"] for c in outcome["cases"])
-    ]
-    lines += [f"  PROBLEM: {problem}" for problem in outcome["problems"]] or [
-        "  the numbers agree"
-    ]
-    return "\n".join(lines)
+    problems = [f"  PROBLEM: {problem}" for problem in outcome["problems"]]
+    return "\n".join([*lines, *(problems or ["  the numbers agree"])])
 
 
 def _say(text: str) -> None:
