@@ -77,7 +77,7 @@ class Dependencies:
             self._open[-1].summaries[id(summary)] = (function, summary)
 
     @contextmanager
-    def gathering(self, *, apart: bool) -> Iterator[Reads]:
+    def gathering(self, *, apart: bool = False) -> Iterator[Reads]:
         """Gather what is read from here on; whoever gathers already has read it, too, unless that is `apart`."""
         gathered = Reads(self._clock)
         self._open.append(gathered)

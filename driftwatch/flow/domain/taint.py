@@ -30,30 +30,40 @@ from driftwatch.releases import EMPTY, ReleaseSet
 
 def differs_by_release(value: Value) -> bool:
     """Whether a value is one constant in some releases and another one in others: a flag that a guard has set."""
-    return len({where for where, atom in value.alternatives if isinstance(_owner_of(atom), Const)}) > 1
+    if len(value.alternatives) < 2:
+        return False
+    return len({where.mask for where, atom in value.alternatives if type(_owner_of(atom)) is Const}) > 1
 
 
 def is_tainted(atom: Atom) -> bool:
     """Whether an atom is unknown, and was made from what depends on the release."""
-    return isinstance(atom, Unknown) and atom.tainted
+    return type(atom) is Unknown and atom.tainted
 
 
 def depends_on_release(value: Value) -> ReleaseSet:
     """The releases in which the value was found out of the library, or would be another one in another release."""
-    found = value.where(_is_answer)
-    if differs_by_release(value):
-        found |= value.where(lambda atom: isinstance(_owner_of(atom), Const))
-    return found
+    found, constant, first, differs = EMPTY, EMPTY, None, False
+    for where, atom in value.alternatives:
+        if type(atom) is Unknown:
+            if atom.tainted:
+                found |= where
+            continue
+        kind = type(_owner_of(atom))
+        if kind is Const:
+            constant |= where
+            differs = differs or (first is not None and first != where)
+            first = where
+        elif kind in _ANSWERS:
+            found |= where
+    return found | constant if differs else found
 
 
-def _is_answer(atom: Atom) -> bool:
-    """What the library answers when it is looked at, or what was made from that."""
-    asked = (SignatureOf, ArgSpecOf, ParameterMap, ParameterInfo, CodeOf, NamesOf)
-    return is_tainted(atom) or isinstance(_owner_of(atom), asked)
+_ANSWERS = frozenset({SignatureOf, ArgSpecOf, ParameterMap, ParameterInfo, CodeOf, NamesOf})
+"""What the library answers when it is looked at."""
 
 
 def _owner_of(atom: Atom) -> Atom:
-    return atom.owner if isinstance(atom, MethodOf) else atom
+    return atom.owner if type(atom) is MethodOf else atom
 
 
 def derived_from(releases: ReleaseSet, *values: Value) -> Value:

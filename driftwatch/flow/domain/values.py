@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model import Ref
@@ -371,9 +371,10 @@ def atom_of(key: Key) -> Atom:
 
 def key_of(atom: Atom) -> int | None:
     """The heap number of what a thing holds, where that lives in the heap."""
-    if isinstance(atom, (DictRef, ListRef, Partial)):
-        return atom.key
-    return atom.site if isinstance(atom, Instance) else None
+    kind = type(atom)
+    if kind is DictRef or kind is ListRef or kind is Partial:
+        return cast("DictRef | ListRef | Partial", atom).key
+    return cast("Instance", atom).site if kind is Instance else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,11 +422,13 @@ NOTHING = Value()
 
 def value_of(alternatives: Iterable[Alternative]) -> Value:
     """A value of these alternatives; equal atoms are joined and empty ones dropped."""
+    there = [each for each in alternatives if each[0].mask]
+    if len(there) < 2:
+        return Value(tuple(there)) if there else NOTHING
     merged: dict[Atom, ReleaseSet] = {}
-    for where, atom in alternatives:
-        if where.mask:
-            before = merged.get(atom)
-            merged[atom] = where if before is None else before | where
+    for where, atom in there:
+        before = merged.get(atom)
+        merged[atom] = where if before is None else before | where
     return Value(tuple([(where, atom) for atom, where in merged.items()]))
 
 

@@ -307,8 +307,7 @@ def _may_be_brought(run: Run, order: list[ClassCode], name: str) -> bool:
     code = order[0]
     if name in code.module.set_outside or name in run.frame.module.set_outside:
         return True
-    texts = {each.tree.text for each in order}
-    if any(word in text for text in texts for word in ("setattr(", "__dict__", "__getattr__", "__getattribute__")):
+    if any(each.tree.may_set_any for each in order):
         return True
     below, met = list(code.subclasses), set(code.subclasses)
     for each in below:

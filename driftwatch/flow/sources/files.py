@@ -43,6 +43,8 @@ class Files:
         self._interesting: dict[str, set[str]] = {}
         self._bases: dict[str, Mapping[str, frozenset[str]]] = {}
         self._extended: dict[str, frozenset[bytes]] = {}
+        self._defines: dict[tuple[str, str], bool | None] = {}
+        self._imports: dict[tuple[str, str], Sequence[Import]] = {}
 
     # -- bytes -----------------------------------------------------------------------------------------------------
 
@@ -190,11 +192,12 @@ class Files:
 
         The file is not parsed for it.
         """
-        data = self.read(module.path)
-        encoded = name.encode()
-        if data is None or encoded not in data:
-            return False
-        return True if any(heads(data, name)) else None
+        key = (module.path, name)
+        if key not in self._defines:
+            data = self.read(module.path)
+            mentions = data is not None and name.encode() in data
+            self._defines[key] = (any(heads(data, name)) or None) if data is not None and mentions else False
+        return self._defines[key]
 
     def assigned(self, module: ModuleCode, name: str) -> ast.expr | None:
         """What is assigned to a variable of a file, where one statement alone binds it; the file is not parsed for it.
@@ -228,8 +231,14 @@ class Files:
         data = self.read(module.path)
         return data is not None and is_long_class(data, name, lines)
 
-    def imports_of(self, module: ModuleCode, name: str) -> Iterable[Import]:
+    def imports_of(self, module: ModuleCode, name: str) -> Sequence[Import]:
         """The imports of a file that bind a name."""
+        key = (module.path, name)
+        if key not in self._imports:
+            self._imports[key] = self._find_imports(module, name)
+        return self._imports[key]
+
+    def _find_imports(self, module: ModuleCode, name: str) -> Sequence[Import]:
         data = self.read(module.path)
         if data is None or name.encode("utf-8", "surrogateescape") not in data:
             return ()
@@ -237,7 +246,7 @@ class Files:
         if found is not None:
             return found
         pieces = module.survey.pieces if module.survey is not None else ()
-        return (item for piece in pieces for item in piece.imports if item.bound == name)
+        return [item for piece in pieces for item in piece.imports if item.bound == name]
 
     def failed(self, module: ModuleCode, error: SourceError) -> None:
         """A module turned out not to be parseable."""

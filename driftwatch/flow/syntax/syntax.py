@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 import libcst as cst
@@ -33,6 +34,11 @@ class Tree:
     _names: dict[cst.CSTNode, frozenset[str] | None] = field(default_factory=dict, repr=False)
     _stand_at: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict, repr=False)
     """For what stands in a string: the string."""
+
+    @cached_property
+    def may_set_any(self) -> bool:
+        """Whether something in it may bring attributes to an object that are not written there by their names."""
+        return any(word in self.text for word in ("setattr(", "__dict__", "__getattr__", "__getattribute__"))
 
     def body(self, node: cst.FunctionDef) -> cst.BaseSuite:
         """The body of a function."""
