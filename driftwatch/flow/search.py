@@ -40,6 +40,10 @@ def many_deep_objects() -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit(limit)
+        if not gc.get_freeze_count():
+            # What is there counts as old: all of it is not to be looked through on the way out.
+            gc.freeze()
+            gc.unfreeze()
         gc.set_threshold(*thresholds)
 
 

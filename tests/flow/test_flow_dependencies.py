@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-from driftwatch.flow.domain.dependencies import Dependencies
+from dataclasses import dataclass
+from typing import Any
+
+from driftwatch.flow.domain.dependencies import Dependencies, Reads
+
+
+@dataclass
+class Summarised:
+    """Stands for a function of which a summary is known."""
+
+    summary: Any
+
+
+@dataclass(frozen=True)
+class Found:
+    """Stands for a summary."""
+
+    reads: Reads
 
 
 def test_what_changes_after_it_was_read_makes_stale() -> None:
@@ -60,26 +77,68 @@ def test_who_calls_has_read_what_is_read_there() -> None:
     assert known.stale(outer)
 
 
-def test_who_relies_on_an_old_result_is_as_old_as_that() -> None:
+def test_who_relies_on_an_old_result_is_as_old_as_that_once_there_is_another_one() -> None:
     known = Dependencies()
     owner = object()
-    with known.gathering() as summary:
+    with known.gathering(apart=True) as old:
         known.read(owner, "a")
     known.change(owner, "a")
-    with known.gathering() as reads:
-        known.rely(summary)
-    assert known.stale(reads)
+    function: Any = Summarised(Found(old))
     with known.gathering() as reads:
         known.read(owner, "a")
-        known.rely(summary)
+        known.rely(function, function.summary)
+    assert not known.stale(reads)
+    function.summary = None
     assert known.stale(reads)
 
 
 def test_nothing_is_kept_where_nobody_gathers() -> None:
     known = Dependencies()
+    function: Any = Summarised(Found(Reads()))
     known.read(object(), "a")
     known.read_early(object(), "a")
-    known.rely({(object(), "a"): 0})
+    known.rely(function, function.summary)
     with known.gathering() as reads:
         pass
-    assert not reads
+    assert not reads.everywhere and not reads.summaries
+
+
+def test_a_summary_that_is_still_the_same_would_tell_the_same_again() -> None:
+    known = Dependencies()
+    owner = object()
+    with known.gathering(apart=True) as inner:
+        known.read(owner, "a")
+    function: Any = Summarised(Found(inner))
+    with known.gathering() as outer:
+        known.rely(function, function.summary)
+    known.change(owner, "a")
+    assert known.stale(inner)
+    assert not known.stale(outer)
+    with known.gathering(apart=True) as again:
+        known.read(owner, "a")
+    function.summary = Found(again)
+    assert known.stale(outer)
+
+
+def test_another_summary_of_what_has_not_changed_tells_the_same() -> None:
+    known = Dependencies()
+    owner = object()
+    with known.gathering(apart=True) as inner:
+        known.read(owner, "a")
+    function: Any = Summarised(Found(inner))
+    with known.gathering() as outer:
+        known.rely(function, function.summary)
+    function.summary = Found(Reads())
+    assert not known.stale(outer)
+
+
+def test_all_that_summaries_went_by_is_known() -> None:
+    known = Dependencies()
+    owner = object()
+    with known.gathering(apart=True) as inner:
+        known.read(owner, "a")
+    function: Any = Summarised(Found(inner))
+    with known.gathering() as outer:
+        known.read(owner, "b")
+        known.rely(function, function.summary)
+    assert outer.everywhere == {(owner, "a"), (owner, "b")}
