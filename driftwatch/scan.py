@@ -61,7 +61,8 @@ class ScanRequest:
     """What to scan, against what. Empty `against`, `select`, `ignore` and None for the rest mean: as configured.
 
     `base` is the folder that relative paths start at; None is the working folder. `progress` goes to the analysis.
-    `find` looks for releases that the code base pins and that are not recorded, for this scan alone.
+    `find` looks for releases that the code base pins and that are not recorded, for this scan alone. `gpu` is a compute
+    capability that calls are held against.
     """
 
     paths: tuple[Path, ...]
@@ -76,6 +77,7 @@ class ScanRequest:
     progress: Callable[..., object] | None = None
     base: Path | None = None
     find: Callable[[Watched, tuple[str, ...]], Watched] | None = None
+    gpu: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +211,7 @@ def scan(request: ScanRequest) -> ScanResult:
             target.companions,
             load_companions(target.data),
             tuple(python for python in (each.python for each in requirements.values()) if python is not None),
+            gpu=request.gpu,
         )
         for target in request.targets
     }

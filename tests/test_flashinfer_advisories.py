@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from driftwatch.errors import UsageError
+from driftwatch.releases import union
 from driftwatch.rules.advisories import load
+from driftwatch.rules.unsupported_gpu import parse_gpu
 from driftwatch.scan import ScanRequest, Watched, scan
 from driftwatch.snapshot.store import load as load_history
 from driftwatch.targets.target import shipped_targets
+from tests.cli_process import run
 
 (TARGET,) = (t for t in shipped_targets() if t.module == "flashinfer.comm")
 FLASHINFER = load_history(TARGET.snapshots)
@@ -256,6 +261,79 @@ def test_what_a_parameter_may_be_is_held_against_the_literals(
     request = ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("0.7.2",), select=("DW107",))
     found = [finding.severity.value for finding in scan(request).findings]
     assert found == ([severity] if severity else [])
+
+
+KERNELS: dict[str, tuple[str, str, str]] = {
+    # A call, a GPU, and the releases without kernels for it.
+    "trtllm-kernels": (pair("pattern_code=0"), "sm120", "0.3.1 to 0.6.16.post4"),
+    "trtllm-kernels-with-sm12x": (pair("pattern_code=0"), "sm80", "0.3.1 to 0.7.4"),
+    "trtllm-workspace-kernels": (f"{CREATE}(backend='trtllm')", "sm120", "0.6.0 to 0.6.16.post4"),
+    "trtllm-workspace-kernels-with-sm12x": (f"{CREATE}(backend='trtllm')", "8.0", SINCE),
+    "mnnvl-kernels": (
+        "import flashinfer.comm.trtllm_mnnvl_ar as ar; ar.trtllm_mnnvl_allreduce(*rest)",
+        "sm_120",
+        "0.6.13 to 0.7.4",
+    ),
+    "mnnvl-fusion-kernels": (fused("'mnnvl'", "1"), "sm120a", "0.6.13 to 0.7.4"),
+    "mnnvl-cutedsl-kernels": (f"{CREATE}(backend='mnnvl-cutedsl')", "sm90", "0.7.2.post1 to 0.7.4"),
+    "dcp-kernels": ("comm.decode_cp_a2a_init_workspace(x, n, n)", "sm80", "0.6.10 to 0.7.0.post1"),
+    "mixed-comm-kernels": (
+        "import flashinfer.comm.mixed_comm as mixed; mixed.run_mixed_comm(mine, mine, x)",
+        "sm103",
+        "0.6.10 to 0.7.4",
+    ),
+}
+
+
+def unsupported(tmp_path: Path, code: str, gpu: str | None) -> list[str]:
+    (tmp_path / "app.py").write_text(CODE.format(code))
+    asked = None if gpu is None else parse_gpu(gpu)
+    target = Watched(FLASHINFER, TARGET.data)
+    result = scan(ScanRequest((tmp_path,), (target,), against=("all",), select=("DW402",), gpu=asked))
+    found = [finding.releases for finding in result.findings]
+    return [FLASHINFER.timeline.describe(union(found))] if found else []
+
+
+def test_every_entry_about_gpus_is_tried() -> None:
+    known = load(TARGET.data, FLASHINFER.timeline).kernels
+    assert KERNELS.keys() == {each.id for each in known}
+    for each in known:
+        assert each.ground, each.id
+        # Some of the names are gone in the newest of these releases.
+        assert all(each.releases & FLASHINFER.present(symbol) for symbol in each.symbols), each.id
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_calls_are_held_against_a_gpu(tmp_path: Path, name: str) -> None:
+    code, gpu, releases = KERNELS[name]
+    assert unsupported(tmp_path, code, gpu) == [releases]
+    assert unsupported(tmp_path, code, "sm100") == unsupported(tmp_path, code, None) == []
+
+
+@pytest.mark.parametrize("text", ["", "h100", "sm", "sm9", "1000", "9.0.0"])
+def test_what_is_no_gpu_is_a_usage_error(text: str) -> None:
+    with pytest.raises(UsageError, match="is no GPU architecture"):
+        parse_gpu(text)
+
+
+def test_a_scan_is_asked_for_a_gpu(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(CODE.format(pair("pattern_code=0")))
+    command = ("scan", str(tmp_path), "--against", "0.6.9", "--select", "DW402", "--no-cache")
+    assert run(*command).status == 0
+    done = run(*command, "--gpu", "sm120")
+    assert done.status == 1
+    assert "error DW402 unsupported-gpu: the kernels behind `trtllm_allreduce_fusion`" in done.out
+    assert run(*command, "--gpu", "h100").status == 2
+
+
+def test_the_history_shows_the_gpus() -> None:
+    done = run("history", "flashinfer.comm.trtllm_allreduce_fusion")
+    assert "  kernels for sm9x, sm10x in 0.3.1 to 0.6.16.post4" in done.out
+    assert "sm9x, sm10x, sm12x in 0.6.17 to " in done.out
+    (symbol,) = json.loads(run("history", "flashinfer.comm.mixed_comm.run_mixed_comm", "--format", "json").out)[
+        "symbols"
+    ]
+    assert [each["compute"] for each in symbol["kernels"]] == [["9.0", "10.0"]]
 
 
 OLD = "0.2.7.post1 to 0.2.8, 0.2.10 to 0.2.14.post1"

@@ -71,6 +71,10 @@ def test_the_data_is_read() -> None:
         ({"advisory": [{**ENTRY, "where": "slow >"}]}, "cracks: where = 'slow >' is no expression"),
         ({"advisory": [{**ENTRY, "swallowed": False}]}, "cracks: swallowed can only be true"),
         ({"advisory": [{**ENTRY, "when": [{"parameter": "slow", "made-of": ["Fast"]}]}]}, "a list of import paths"),
+        (
+            {"kernels": [{"id": "k", "symbol": "kiln:cool", "releases": "all", "compute": ["x"], "evidence": ["e"]}]},
+            "k: compute must be a list of compute capabilities",
+        ),
         ({"import-failure": [{**FAILURE, "exception": "Oops"}]}, "'Oops' is no exception of Python's"),
     ],
 )

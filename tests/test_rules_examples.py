@@ -24,7 +24,7 @@ def findings(folder: Path, example: Example) -> list[Finding]:
     path = folder / example.file
     path.write_text(example.source, encoding="utf-8")
     checked = KILN.timeline.matching(example.against or "")
-    context = Context(KILN, checked, knowledge(), COMPANIONS, BESIDE)
+    context = Context(KILN, checked, knowledge(), COMPANIONS, BESIDE, gpu=example.gpu)
     if path.suffix == ".py":
         analysis = analyse(folder, [path], [KILN])
         assert analysis.diagnostics == ()

@@ -43,15 +43,18 @@ def history_command(
     """
     from driftwatch.report.history import render, render_json
     from driftwatch.report.styled import Look, look
+    from driftwatch.rules.advisories import load
     from driftwatch.snapshot.lookup import find_in
 
     config = configuration(config_file)
     targets = (one_target(config, target_name),) if target_name else targets_of(config)
     history, refs = find_in([history_of(target) for target in targets], symbol)
+    data = next(target.data for target in targets if target.distribution == history.distribution)
+    kernels = load(data, history.timeline).kernels
     if output_format == "json":
-        emit(render_json(history, refs), output, for_programs=True)
+        emit(render_json(history, refs, kernels), output, for_programs=True)
     else:
-        emit(render(history, refs, Look() if output else look(sys.stdout)), output)
+        emit(render(history, refs, Look() if output else look(sys.stdout), kernels), output)
 
 
 @click.command(

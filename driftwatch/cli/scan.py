@@ -69,6 +69,7 @@ Exit status: 0 nothing to report, 1 findings, 2 usage, configuration or input er
 @click.option(
     "--fail-on", type=click.Choice(["error", "warning", "never"]), help="What makes the exit status 1; default: error."
 )
+@click.option("--gpu", metavar="ARCH", help="Hold calls against a GPU as well: sm90, sm100, sm120.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of analysed files.")
 @click.option("--beyond", is_flag=True, help="List what a downgrade would break, release by release.")
 @click.option("--unresolved", is_flag=True, help="List the places whose meaning could not be followed.")
@@ -83,6 +84,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     baseline: Path | None,
     diff_base: str | None,
     fail_on: str | None,
+    gpu: str | None,
     no_cache: bool,
     beyond: bool,
     unresolved: bool,
@@ -97,6 +99,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     from driftwatch.report.options import RenderOptions
     from driftwatch.report.styled import Look, look
     from driftwatch.report.text import summary
+    from driftwatch.rules.unsupported_gpu import parse_gpu
     from driftwatch.scan import ScanRequest, scan
     from driftwatch.snapshot.cache import cache_root
 
@@ -115,6 +118,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
             ignore=ignore,
             baseline=baseline,
             fail_on=fail_on,
+            gpu=parse_gpu(gpu) if gpu is not None else None,
             cache=None if no_cache else cache_root(),
             progress=shown.step,
             find=finder(config, shown),

@@ -15,12 +15,15 @@ A scan tells these as DW401, and what fails on import as DW501; `driftwatch diff
 them begin or end in a release. Each was looked for in the sources of the releases it names, and of those beside them:
 the column "in the sources" says where. An advisory is not told of a release in which the call fails anyway."""
 
+_GPUS = "`driftwatch scan --gpu sm120` holds calls against these (DW402), and `driftwatch history` shows them."
+
 
 def page(title: str, knowledge: Knowledge) -> str:
     """The whole page. `title` is the library's module."""
     lines = [f"# What no signature of `{title}` shows", "", *_INTRODUCTION.split("\n")]
     lines += ["", "## Advisories", "", *_advisories(knowledge)]
     lines += ["", "## Failing imports", "", *_failures(knowledge)]
+    lines += ["", "## GPUs that kernels are there for", "", _GPUS, "", *_kernels(knowledge)]
     lines += ["", "## Reported, and not told", "", *_reported(knowledge)]
     return "\n".join([*lines, "", "Made from the target's data by `scripts/rule_pages.py`.", ""])
 
@@ -39,6 +42,14 @@ def _failures(knowledge: Knowledge) -> Iterator[str]:
     for each in knowledge.import_failures:
         what = f"`{each.exception}` {each.when}"
         yield _row(each.id, f"`{each.specifier}`", f"`{each.module}`", what, each.ground, _links(each.evidence))
+
+
+def _kernels(knowledge: Knowledge) -> Iterator[str]:
+    yield from _head("name", "releases", "of", "compute capabilities", "in the sources", "references")
+    for each in knowledge.kernels:
+        names = _code(dict.fromkeys(symbol.qualname for symbol in each.symbols))
+        compute = ", ".join(one if "." in one else f"{one}.x" for one in each.compute)
+        yield _row(each.id, f"`{each.specifier}`", names, compute, each.ground, _links(each.evidence))
 
 
 def _reported(knowledge: Knowledge) -> Iterator[str]:
@@ -67,4 +78,6 @@ def _links(evidence: Iterable[str]) -> str:
 
 def _short(link: str) -> str:
     parts = link.rstrip("/").split("/")
-    return f"{parts[-3]} {parts[-1]}" if len(parts) > 3 else link
+    if "blob" in parts:
+        return f"{parts[4]} {parts[6]} {parts[-1]}"
+    return f"{parts[-3]} {parts[-1]}"

@@ -11,6 +11,8 @@ from driftwatch.report.changes import ChangeForm, change_form, words
 from driftwatch.report.phrases import ranges
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose
+from driftwatch.rules.advisories import Condition, Kernels
+from driftwatch.rules.unsupported_gpu import told
 from driftwatch.snapshot.diff import Change, ChangeKind, DatedChange, Grade, changes_of, summary
 from driftwatch.snapshot.history import History
 from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
@@ -21,11 +23,19 @@ class DatedForm(ChangeForm):
     previous: str | None
 
 
+class KernelsForm(TypedDict):
+    compute: list[str]
+    releases: list[str]
+    conditional: bool
+    evidence: list[str]
+
+
 class SymbolForm(TypedDict):
     symbol: str
     kind: str
     releases: list[str]
     changes: list[DatedForm]
+    kernels: list[KernelsForm]
 
 
 class HistoryForm(TypedDict):
@@ -34,17 +44,18 @@ class HistoryForm(TypedDict):
     symbols: list[SymbolForm]
 
 
-def render(history: History, refs: Sequence[Ref], look: Look) -> str:
-    """The life of each reference."""
+def render(history: History, refs: Sequence[Ref], look: Look, kernels: Sequence[Kernels] = ()) -> str:
+    """The life of each reference, and the GPUs that it runs on where `kernels` say so."""
     lines: list[Line | Hanging] = []
     for ref in refs:
         if lines:
             lines.append(())
         lines.extend(_life(history, ref))
+        lines.extend(_runs_on(history, ref, kernels))
     return compose(lines, look)
 
 
-def render_json(history: History, refs: Sequence[Ref]) -> str:
+def render_json(history: History, refs: Sequence[Ref], kernels: Sequence[Kernels] = ()) -> str:
     symbols: list[SymbolForm] = [
         {
             "symbol": str(ref),
@@ -53,6 +64,16 @@ def render_json(history: History, refs: Sequence[Ref]) -> str:
             "changes": [
                 {**change_form(dated.change), "release": dated.newer, "previous": dated.older}
                 for dated in changes_of(history, ref)
+            ],
+            "kernels": [
+                {
+                    "compute": list(each.compute),
+                    "releases": list(history.timeline.versions_of(each.releases & history.present(ref))),
+                    "conditional": bool(each.conditions),
+                    "evidence": list(each.evidence),
+                }
+                for each in kernels
+                if ref in each.symbols
             ],
         }
         for ref in refs
@@ -86,6 +107,19 @@ def _life(history: History, ref: Ref) -> Iterator[Line | Hanging]:
         yield Hanging((Span("  unchanged since ", "dim"), Span(last, "code")), (Span(form),))
     else:
         yield (Span(f"  gone: the last release that has it is {history.timeline.versions_of(present)[-1]}", "removed"),)
+
+
+def _runs_on(history: History, ref: Ref, kernels: Sequence[Kernels]) -> Iterator[Line | Hanging]:
+    for each in kernels:
+        if ref in each.symbols:
+            asked = ", ".join(safe(f"{c.parameter} {_asked(c)}") for c in each.conditions)
+            when = f" where {asked}" if asked else ""
+            said = f"{told(each)} in {ranges(history.timeline, each.releases & history.present(ref))}{when}"
+            yield Hanging((Span("  kernels for ", "dim"),), (Span(said),))
+
+
+def _asked(condition: Condition) -> str:
+    return " or ".join(map(str, (*condition.equals, *condition.may_be, *condition.made_of))) or "decides"
 
 
 def _change(history: History, ref: Ref, dated: DatedChange, lead: str) -> Hanging:

@@ -32,6 +32,7 @@ from driftwatch.rules import (
     unknown_keyword,
     unpublished_companion,
     unsafe_signature_probe,
+    unsupported_gpu,
 )
 from driftwatch.rules.rule import Context, Rule
 
@@ -53,6 +54,7 @@ RULES: tuple[Rule, ...] = (
     changed_constant.RULE,
     changed_default.RULE,
     advisory.RULE,
+    unsupported_gpu.RULE,
     narrow_import_guard.RULE,
     unsafe_signature_probe.RULE,
     switched_off.RULE,

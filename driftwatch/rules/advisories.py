@@ -12,6 +12,7 @@ gives, it is about calls whose result is taken apart into another number.
 
 An ``[[import-failure]]`` is what importing a module may raise; with ``python``, it does so on every machine with such a
 Python. What is an ImportError is told of releases, and not of code: the guards that code has take it.
+A ``[[kernels]]`` is which GPUs some calls run on, by compute capability, with conditions as above.
 A ``[[reported]]`` is what people report and no entry tells, with the reason. ``ground`` says what was looked at in the
 sources of the releases.
 """
@@ -19,6 +20,7 @@ sources of the releases.
 from __future__ import annotations
 
 import builtins
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -42,6 +44,7 @@ else:
 FILE = "advisories.toml"
 _FLAGS = ("omitted", "passed", "none", "by-position")
 _LISTS = ("equals", "may-be", "differs", "unless", "made-of", "unless-made-of")
+_COMPUTE = re.compile(r"[1-9][0-9]?(\.[0-9])?")
 _IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError")
 
 
@@ -119,6 +122,28 @@ class ImportFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class Kernels:
+    """The GPUs that the kernels behind some calls are there for.
+
+    `compute` are compute capabilities, "9" for all that begin with it, "9.0" for this one. The rest is as for an
+    `Advisory`.
+    """
+
+    id: str
+    symbols: tuple[Ref, ...]
+    releases: ReleaseSet
+    compute: tuple[str, ...]
+    evidence: tuple[str, ...]
+    conditions: tuple[Condition, ...] = ()
+    where: str | None = None
+    specifier: str = ""
+    ground: str = ""
+
+    def are_for(self, gpu: tuple[int, int]) -> bool:
+        return not {f"{gpu[0]}", f"{gpu[0]}.{gpu[1]}"}.isdisjoint(self.compute)
+
+
+@dataclass(frozen=True, slots=True)
 class Reported:
     """What people report and no entry tells, and why."""
 
@@ -134,6 +159,7 @@ class Knowledge:
     advisories: tuple[Advisory, ...] = ()
     import_failures: tuple[ImportFailure, ...] = ()
     reported: tuple[Reported, ...] = ()
+    kernels: tuple[Kernels, ...] = ()
 
 
 def load(folder: Path | None, timeline: Timeline) -> Knowledge:
@@ -154,18 +180,21 @@ def within(known: Knowledge, releases: ReleaseSet) -> Knowledge:
         known,
         advisories=tuple(replace(each, releases=each.releases & releases) for each in known.advisories),
         import_failures=tuple(replace(each, releases=each.releases & releases) for each in known.import_failures),
+        kernels=tuple(replace(each, releases=each.releases & releases) for each in known.kernels),
     )
 
 
 def knowledge(data: Mapping[str, Any], timeline: Timeline, where: str) -> Knowledge:
     """Tables as read from TOML, checked."""
-    _keys(data, ("advisory", "import-failure", "reported"), where)
+    _keys(data, ("advisory", "import-failure", "reported", "kernels"), where)
     found = Knowledge(
         tuple(_advisory(entry, timeline, where) for entry in _tables(data, "advisory", where)),
         tuple(_import_failure(entry, timeline, where) for entry in _tables(data, "import-failure", where)),
         tuple(_reported(entry, where) for entry in _tables(data, "reported", where)),
+        tuple(_kernels(entry, timeline, where) for entry in _tables(data, "kernels", where)),
     )
-    ids = [each.id for each in found.advisories] + [each.id for each in found.import_failures]
+    entries: list[Advisory | ImportFailure | Kernels] = [*found.advisories, *found.import_failures, *found.kernels]
+    ids = [each.id for each in entries]
     twice = next((name for name in ids if ids.count(name) > 1), None)
     if twice is not None:
         raise ConfigError(f"{where}: there are two entries {twice!r}")
@@ -195,6 +224,30 @@ def _advisory(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Advis
         returns=returns,
         where=_expression(entry, where),
         swallowed=_flag(entry, "swallowed", where),
+        specifier=_text(entry, "releases", where),
+        ground=_text(entry, "ground", where) if "ground" in entry else "",
+    )
+
+
+def _kernels(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Kernels:
+    name = _text(entry, "id", where)
+    where = f"{where}: {name}"
+    _keys(entry, ("id", "symbol", "releases", "compute", "evidence", "when", "where", "ground"), where)
+    compute = entry.get("compute")
+    if (
+        not isinstance(compute, list)
+        or not compute
+        or not all(isinstance(each, str) and _COMPUTE.fullmatch(each) for each in compute)
+    ):
+        raise ConfigError(f"{where}: compute must be a list of compute capabilities, such as '9' and '9.0'")
+    return Kernels(
+        id=name,
+        symbols=_symbols(entry, where),
+        releases=_releases(entry, timeline, where),
+        compute=tuple(compute),
+        evidence=_evidence(entry, where),
+        conditions=tuple(_condition(each, where) for each in _tables(entry, "when", where)),
+        where=_expression(entry, where),
         specifier=_text(entry, "releases", where),
         ground=_text(entry, "ground", where) if "ground" in entry else "",
     )

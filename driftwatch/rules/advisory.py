@@ -2,64 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
-from driftwatch.binding.calls import Part
-from driftwatch.binding.literals import outside_literals
-from driftwatch.binding.refused import default_in, known_arguments, names_in, refused_by, truth_of
 from driftwatch.findings import Severity, Verdict, is_broad
-from driftwatch.flow.uses import Argument, CallUse, Constant, Outcome, Unknown, Use
-from driftwatch.releases import EMPTY, ReleaseSet, union
-from driftwatch.rules.advisories import Advisory, Condition
+from driftwatch.flow.uses import CallUse, Outcome, Use
+from driftwatch.releases import ReleaseSet
+from driftwatch.rules.advisories import Advisory
+from driftwatch.rules.conditions import holding
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Ref
 
 _HEADING = Heading("DW401", "advisory", Severity.WARNING)
-_UNKNOWN = Unknown.UNKNOWN
 
 
 def check(use: Use, context: Context) -> Iterator[Verdict]:
     if not isinstance(use, CallUse):
         return
     for advisory in context.knowledge.advisories:
-        alike = [each for each in advisory.symbols if _last(each) == _last(use.callee)]
-        if not alike:
-            continue
         if advisory.returns is not None and use.unpacked in (None, advisory.returns):
             continue
         if advisory.swallowed and not (use.catch.outcome is Outcome.SILENT and is_broad(use.catch)):
             continue
-        same = union([_same(context.history, use.callee, each) for each in alike])
-        reach = use.releases & advisory.releases & same
-        holds = EMPTY
-        for part in context.parts(use) if reach else ():
-            if part.bound.problems:
-                continue  # the call fails, and never gets to what the advisory is about
-            here = part.releases & reach
-            for condition in advisory.conditions:
-                here = _holds(condition, use, part, here)
-            holds |= _where(advisory.where, use, part, here)
-        if holds:
-            holds -= _fails(use, context)
+        holds = holding(use, advisory, context)
         if holds:
             yield _verdict(use, advisory, holds)
-
-
-def _fails(use: CallUse, context: Context) -> ReleaseSet:
-    """Where the callee refuses the arguments, so that a call that binds fails all the same."""
-    refused = union([releases for _, releases in refused_by(use, context.history)])
-    outside = outside_literals(use, context.parts(use))
-    return refused | union([each.releases for each in outside if each.certain])
-
-
-def _where(expression: str | None, use: CallUse, part: Part, releases: ReleaseSet) -> ReleaseSet:
-    """The releases of a part in which an expression over the parameters is known to be true."""
-    if expression is None or not releases:
-        return releases
-    known = known_arguments(use, part, names_in(expression))
-    return union([here & releases for here, values in known if truth_of(expression, values)])
 
 
 def _verdict(use: CallUse, advisory: Advisory, releases: ReleaseSet) -> Verdict:
@@ -76,116 +42,6 @@ def _verdict(use: CallUse, advisory: Advisory, releases: ReleaseSet) -> Verdict:
         severity=advisory.severity,
     )
     return replace(verdict, name=advisory.id)
-
-
-def _last(ref: Ref) -> str:
-    return ref.qualname.rpartition(".")[2]
-
-
-def _same(history: History, one: Ref, other: Ref) -> ReleaseSet:
-    """The releases in which two references are one object."""
-    if one == other:
-        return history.timeline.all
-    result = EMPTY
-    for first in history.of(one):
-        for second in history.of(other):
-            if history.definition(first, one) == history.definition(second, other):
-                result |= first.releases & second.releases
-    return result
-
-
-def _holds(condition: Condition, use: CallUse, part: Part, releases: ReleaseSet) -> ReleaseSet:
-    """The releases of a part in which a condition is known to hold; what is not known does not."""
-    arguments = [use.keywords[i] for i in part.keywords if use.keywords[i].name == condition.parameter]
-    places = [
-        use.positional[i] for i, p in zip(part.positional, part.bound.places, strict=True) if p == condition.parameter
-    ]
-    if places and condition.by_position:
-        return releases
-    arguments += places
-    if condition.made_of:
-        return releases & _may_be_made_of(arguments, condition.made_of)
-    if condition.unless_made_of:
-        return releases - _made_of(arguments, condition.unless_made_of)
-    if condition.may_be:
-        return releases & _may_be(arguments, part, condition)
-    if condition.unless:
-        excepted = EMPTY
-        for argument in arguments:
-            excepted |= _known_among(argument, condition.unless)
-        return releases - excepted
-    if not arguments:
-        shape = part.shape
-        known = not shape.open_keywords and not shape.open_positional and shape.firm == len(shape.positional)
-        return releases if condition.omitted and known else EMPTY
-    if condition.passed:
-        return releases
-    result = EMPTY
-    for argument in arguments:
-        result |= _among(argument, condition) & releases
-    return result
-
-
-def _among(argument: Argument, condition: Condition) -> ReleaseSet:
-    """Where the argument may be a literal that a condition asks for."""
-    result = EMPTY
-    for releases, value in argument.values:
-        if isinstance(value, Unknown):
-            continue
-        if _in(value, condition.equals) or (condition.differs and not _in(value, condition.differs)):
-            result |= releases
-    return result
-
-
-def _may_be(arguments: list[Argument], part: Part, condition: Condition) -> ReleaseSet:
-    """Where nothing says that the argument is none of what a condition asks for."""
-    result = EMPTY
-    if not arguments or not all(argument.certain for argument in arguments):
-        default = default_in(part, condition.parameter)
-        result = part.releases if isinstance(default, Unknown) or _in(default, condition.may_be) else EMPTY
-    for argument in arguments:
-        others = [where for where, value in argument.values if not (value is _UNKNOWN or _in(value, condition.may_be))]
-        chosen = [where for where, value in argument.values if value is _UNKNOWN or _in(value, condition.may_be)]
-        result |= union(chosen) | (argument.releases - union(others))
-    return result
-
-
-def _known_among(argument: Argument, constants: tuple[Constant, ...]) -> ReleaseSet:
-    """Where the argument is certainly one of these literals."""
-    may, other = EMPTY, EMPTY
-    for releases, value in argument.values:
-        if not isinstance(value, Unknown) and _in(value, constants):
-            may |= releases
-        else:
-            other |= releases
-    return may - other if argument.certain else EMPTY
-
-
-def _made_of(arguments: Iterable[Argument], paths: tuple[str, ...]) -> ReleaseSet:
-    """Where what is passed, if anything is, is certainly one of these foreign objects, or made of one."""
-    result = EMPTY
-    for argument in arguments:
-        known, other = EMPTY, EMPTY
-        for releases, objects in argument.objects:
-            if any(path in paths for path in objects):
-                known |= releases
-            else:
-                other |= releases
-        result |= known - other
-    return result
-
-
-def _may_be_made_of(arguments: Iterable[Argument], paths: tuple[str, ...]) -> ReleaseSet:
-    """Where one of the things that may be passed is one of these objects, or is known to be made of one."""
-    found = [
-        where for argument in arguments for where, objects in argument.objects if not set(objects).isdisjoint(paths)
-    ]
-    return union(found)
-
-
-def _in(value: Constant, constants: tuple[Constant, ...]) -> bool:
-    """Whether a literal is one of these, where True is not 1."""
-    return any(type(value) is type(constant) and value == constant for constant in constants)
 
 
 _FAST = """\

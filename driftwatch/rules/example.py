@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from driftwatch.findings import Severity
 from driftwatch.releases import Timeline
-from driftwatch.rules.advisories import Advisory, Condition, ImportFailure, Knowledge
+from driftwatch.rules.advisories import Advisory, Condition, ImportFailure, Kernels, Knowledge
 from driftwatch.snapshot.history import History, merge
 from driftwatch.snapshot.model import (
     Binding,
@@ -116,7 +116,8 @@ def knowledge() -> Knowledge:
         ("kiln#12",),
         (Condition("slow", equals=(False,)),),
     )
-    return Knowledge((cracks,), (thermometer,))
+    electric = Kernels("electric", (Ref("kiln", "glow"),), timeline.matching("<2"), ("8",), ("kiln#15",))
+    return Knowledge((cracks,), (thermometer,), kernels=(electric,))
 
 
 def signature(text: str) -> Signature:

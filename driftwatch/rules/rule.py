@@ -28,8 +28,9 @@ class Context:
 
     `companions` are distributions that must be of the library's own version, and `beside` is what its releases do where
     they are not. `pythons` are the specifiers of Python
-    that the code base declares. `looks` are the first places of files at which a guarded import of a package round the
-    library says whether it is there.
+    that the code base declares. `gpu` is the compute capability that is asked for, if one is.
+    `looks` are the first places of files at which a guarded import of a package round the library says whether it is
+    there.
     """
 
     history: History
@@ -38,6 +39,7 @@ class Context:
     companions: tuple[str, ...] = ()
     beside: Companions = field(default_factory=Companions)
     pythons: tuple[str, ...] = ()
+    gpu: tuple[int, int] | None = None
     looks: dict[str, LookUse] = field(default_factory=dict)
     _last: tuple[CallUse, tuple[Part, ...]] | None = field(default=None, repr=False)
     _told: set[object] = field(default_factory=set, repr=False)
@@ -79,7 +81,7 @@ class Example:
     """A small source file that uses the example library, and what the rule says of it.
 
     A good one gives nothing worse than a note. `against` is the range it is checked against; None is every release of
-    the example library. `file` is what it is the text of.
+    the example library. `file` is what it is the text of, `gpu` what the scan is for.
     """
 
     title: str
@@ -87,6 +89,7 @@ class Example:
     expected: tuple[Expected, ...] = ()
     against: str | None = None
     file: str = "app.py"
+    gpu: tuple[int, int] | None = None
 
 
 def _nothing(_: object, __: Context) -> Iterator[Verdict]:
