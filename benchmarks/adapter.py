@@ -27,6 +27,7 @@ from driftwatch.targets.target import Target, choose, shipped_targets
 FUNCTION = "allreduce_fusion"
 TOLD, DAMAGED, NATIVE = "told", "TypeError", "ValueError"
 """What `inspect.signature` makes of the library's function."""
+TENSOR = types.SimpleNamespace(dtype="bfloat16")
 FORK = "9.9.9+fork"
 CASES = (
     ("0.6.0", None, TOLD),
@@ -129,9 +130,9 @@ def measure(
     straight = newest if binding.state == "own" else direct
     times = best(
         {
-            "direct": lambda: straight(function, 0),
-            "adapter": lambda: newest(binding.function, 0),
-            "by_hand": lambda: by_hand(function, taken, 0),
+            "direct": lambda: straight(function, TENSOR),
+            "adapter": lambda: newest(binding.function, TENSOR),
+            "by_hand": lambda: by_hand(function, taken, TENSOR),
         },
         **effort,
     )

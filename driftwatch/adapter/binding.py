@@ -177,7 +177,10 @@ def _bound(
             f"{live}, and the release is not known; what all releases take is used",
         )
     rules = tuple(rule for rule in record.rules if rule.applies_to(release))
-    settler = Settler(record, installed.described, shape, rules, conditions)
+    guessed = evidence == COMMON
+    settler = Settler(
+        record, installed.described, shape, rules, conditions, guessed=guessed
+    )
     lacks = {
         p.name: tuple(
             f"{rule.action}: {rule.because}" for rule in settler.rules.get(p.name, ())

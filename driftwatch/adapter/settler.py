@@ -123,7 +123,10 @@ class Settler:
         shape: Shape,
         rules: Sequence[Rule],
         conditions: Mapping[str, Condition],
+        *,
+        guessed: bool = False,
     ) -> None:
+        """`guessed` says that nobody knows which release the shape is of."""
         self.record = record
         self.release = release
         self.shape = shape
@@ -131,6 +134,11 @@ class Settler:
         self.warned: set[str] = set()
         self.refused: dict[str, int] = {}
         """What was refused so far, in the words of the error, and how often."""
+        self.demanded: frozenset[str] = frozenset()
+        """What may not be left out, since the build may be one that requires it."""
+        if guessed:
+            known = [each.required for _, each in record.shapes]
+            self.demanded = frozenset(name for names in known for name in names)
         self.rules: dict[str, tuple[Rule, ...]] = {}
         self.unusable: dict[str, tuple[Rule, ...]] = {}
         """Parameters the build has, with values it cannot use."""
@@ -148,7 +156,8 @@ class Settler:
         and for no other.
         """
         found: list[tuple[Any, str | None, Any]] = []
-        for rule in self.rules.get(parameter, ()):
+        rules = () if parameter in self.demanded else self.rules.get(parameter, ())
+        for rule in rules:
             if rule.action != DROP:
                 break
             if (
@@ -194,6 +203,9 @@ class Settler:
         """
         if parameter not in self.record.reference.names:
             raise self.refusal(parameter, value, "the installed build does not take it")
+        if parameter in self.demanded:
+            why = "which release this is is not known, and some require it"
+            raise self.refusal(parameter, value, why)
         action, because = verdict(
             self.rules.get(parameter, ()), value, given, self.conditions
         )

@@ -409,3 +409,14 @@ def test_a_backend_that_came_later(data: dict[str, Any], history: History, monke
         else:
             with pytest.raises(UnsupportedArgument, match=r"backend='mnnvl-cutedsl'.* trtllm and mnnvl alone"):
                 create("mnnvl-cutedsl", 1, 2, 3, 4, 5)
+
+
+def test_a_few_of_the_many_calls() -> None:
+    """`tests/adapter/many_calls.py` makes as many as are wanted, on all evidence; so that it stays what it says."""
+    from tests.adapter.many_calls import play
+
+    done = play(4000)
+    assert {what for what, _ in done} == {"live", "snapshot", "common", "outcome"}
+    assert done["outcome", "passed"] > 400
+    assert done["outcome", "refused"] > 400
+    assert sum(count for (what, kind), count in done.items() if kind == "quantised") > 900

@@ -172,6 +172,17 @@ def test_a_parameter_of_any_name(name: str, told: bool) -> None:
         wrapper(1, **{name: 2}, h=3)
 
 
+def test_what_an_unknown_build_may_require_is_not_dropped() -> None:
+    """Some release requires it: left out, that one would raise a TypeError of its own."""
+    rules = (Rule(("b",), DROP, "the build has no b", equals=(None,)),)
+    rows = (("a",), ("a", "b"), ("a", "b="))
+    assert bound(Hidden(), rows, rules, "1").function(1, b=None) == "done"
+    wrapper = bound(Hidden(), rows, rules, None).function
+    with pytest.raises(UnsupportedArgument, match=r"b=None .*some require it"):
+        wrapper(1, b=None)
+    assert wrapper(1) == "done"
+
+
 def test_parameters_by_position_alone() -> None:
     """One that was not passed cannot be stepped over: what comes after it would land in its place."""
     target = Hidden()
