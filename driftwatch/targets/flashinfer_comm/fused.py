@@ -41,9 +41,16 @@ class FusedAllReduce(Calls):
     they are called as the op and its `allreduce` are, and write to nothing they are
     given. Operations of a group `share` one workspace, whatever their shapes: they must
     not run on several streams at once. The environment has the last word:
-    DRIFTWATCH_FUSED, DRIFTWATCH_FUSED_BACKEND, DRIFTWATCH_FUSED_TIMEOUT (in seconds,
-    for each wait for the other ranks). Every call must be made by all ranks with the
-    same number of tokens.
+    DRIFTWATCH_FUSED, DRIFTWATCH_FUSED_BACKEND, DRIFTWATCH_FUSED_TIMEOUT. Every call
+    must be made by all ranks with the same number of tokens.
+
+    `group` is a process group of torch, None for WORLD. Inputs are `[..., hidden_dim]`
+    of `dtype`, which is float16, bfloat16 or float32; `max_token_num` is how many rows
+    the workspace is for, and more go unfused. `timeout` is in seconds, for each wait
+    for the other ranks. `fp32_acc` sums in float32 where the kernels have the choice.
+
+    Raises ValueError on every rank when an argument of any rank is wrong or differs,
+    `FusedUnavailable` under "require", `VoteFailed` when a rank is not heard in time.
     """
 
     _made: ClassVar[int] = 0
@@ -114,9 +121,17 @@ class FusedAllReduce(Calls):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The normed sum, and the sum itself as the new residual: both like the input.
 
-        They are written to `norm_out` and `residual_out` where both are given; these
-        may be the input and the residual. `trigger_completion_at_end` False lets a
-        consumer begin early, which must then wait by itself.
+        With `s` the input summed over ranks plus the residual (None: zeros), the norm
+        is `s * rsqrt(mean(s * s) + eps) * (weight + weight_bias)` over the last
+        dimension. `input` and `residual` are `[..., hidden_dim]` of the operation's
+        dtype, `weight` is `[hidden_dim]` of that dtype, all on one device; nothing of
+        them is written to but what is also given as `norm_out` and `residual_out`,
+        which are like the input. `use_oneshot` None leaves the strategy to the build.
+        `trigger_completion_at_end` False lets a consumer begin early, which must then
+        wait by itself.
+
+        Raises ValueError for a form, dtype or device that does not fit, RuntimeError
+        when closed, `FusedUnavailable` when fused is required and this call cannot be.
         """
         if norm_out is None and residual_out is None:
             out: tuple[torch.Tensor, torch.Tensor] = self._operators.allreduce_rmsnorm(
@@ -144,7 +159,10 @@ class FusedAllReduce(Calls):
         use_oneshot: bool | None = None,
         trigger_completion_at_end: bool = True,
     ) -> torch.Tensor:
-        """The sum alone."""
+        """The sum over ranks alone, a new tensor like the input.
+
+        `input` and what is raised are as for a call.
+        """
         out: torch.Tensor = self._operators.allreduce(
             input, use_oneshot, trigger_completion_at_end, self._key
         )
@@ -174,6 +192,14 @@ class FusedAllReduce(Calls):
         scale for each row), "group-fp8" (a power of two for each `group_size`), "nvfp4"
         (with `scale`, by which scales are multiplied) or "mxfp8". `layout` is that of
         the scales of the last two: "128x4", "8x4" or "linear".
+
+        `scale` is one float32 number in a tensor on the input's device. `quant` is
+        float8_e4m3fn like the input, and for nvfp4 uint8 `[..., hidden_dim / 2]`, the
+        first of two values in the low four bits. Scales are float32 `[rows, 1]` for
+        dynamic-fp8, int32 words of four exponents, columns apart by the rows rounded up
+        to four, for group-fp8, and uint8 in the layout for the last two: E4M3 for each
+        16 values, or exponents for each 32. Raises as a call does, and ValueError for a
+        kind, scale, layout or group that does not fit.
         """
         how = (use_oneshot, trigger_completion_at_end, self._key)
         asked_for = (scale, kind, layout, group_size, keep_norm)

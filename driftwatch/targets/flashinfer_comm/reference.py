@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def reference_allreduce(x: torch.Tensor, group: Any, world_size: int) -> torch.Tensor:
-    """The sum over the ranks of the group; no rank communicates for no elements."""
+    """The sum over the ranks of the group, a new contiguous tensor like `x`.
+
+    It is taken in the dtype of `x`. No rank communicates for no elements.
+    """
     import torch
 
     out = x.clone(memory_format=torch.contiguous_format)
@@ -30,7 +33,11 @@ def reference_add_rmsnorm(
     eps: float,
     weight_bias: float,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The normed output and the new residual of an input that is already summed."""
+    """The normed output and the new residual of an input that is already summed.
+
+    `x` and `residual` are `[..., hidden]`, `weight` is `[hidden]`; `eps` is added to
+    the mean square. Both results are new, like `x`, and rounded once from float32.
+    """
     import torch
 
     summed = x.float() if residual is None else x.float() + residual.float()
