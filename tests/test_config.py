@@ -80,7 +80,7 @@ def test_a_project_that_only_mentions_driftwatch_is_passed_by(tmp_path: Path) ->
     [
         ("[tool.driftwatch]\nagianst = '1'\n", ":2: unknown key 'agianst'", "did you mean 'against'?"),
         ("[tool.driftwatch]\n\nfail_on = 'never'\n", ":3: unknown key 'fail_on'", "did you mean 'fail-on'?"),
-        ("[tool.driftwatch]\nzzz = 1\n", ":2: unknown key 'zzz'", "known are against, baseline, exclude"),
+        ("[tool.driftwatch]\nzzz = 1\n", ":2: unknown key 'zzz'", "known are adapter-policy, against, baseline"),
         ("[tool.driftwatch]\nagainst = 7\n", ":2: 'against' must be a string or a list of strings, not 7", None),
         ("[tool.driftwatch]\nselect = 'DW1'\n", ":2: 'select' must be a list of strings, not 'DW1'", None),
         ("[tool.driftwatch]\nexclude = ['a', 1]\n", ":2: 'exclude' must be a list of strings", None),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +115,25 @@ def load_policy(path: Path) -> Policy:
         main=single["main"],
         exports=names["exports"],
         target=raw.get("target", {}),
+    )
+
+
+def extended(policy: Policy, path: Path) -> Policy:
+    """A policy with the functions and rules of a file of the user's.
+
+    These rules come first, so that they may say more, or otherwise, than the target's.
+    """
+    more = load_policy(path)
+    if more.embed or more.exports or more.target or more.main or more.install:
+        raise ConfigError(
+            f"{path} may say no more than functions, classes and rules",
+            "the rest is the target's own",
+        )
+    return replace(
+        policy,
+        functions=tuple(dict.fromkeys((*policy.functions, *more.functions))),
+        classes=tuple(dict.fromkeys((*policy.classes, *more.classes))),
+        rules=(*more.rules, *policy.rules),
     )
 
 

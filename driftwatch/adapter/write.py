@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from driftwatch.adapter.plan import make_plan
-from driftwatch.adapter.policy import load_policy
+from driftwatch.adapter.policy import extended, load_policy
 from driftwatch.adapter.render import (
     body_digest,
     read_header,
@@ -28,7 +28,7 @@ from driftwatch.targets.target import Target
 ALL = "all"
 _REASONS = {
     "library": "the known releases are now {new}, it was made for {old}",
-    "signatures": "the recorded signatures of its functions changed",
+    "signatures": "signatures of its functions, or the rules for them, changed",
     "policy": "the policy of the target changed",
     "runtime": "the adapter's own code changed",
 }
@@ -68,24 +68,30 @@ def make_adapter(
     against: str = ALL,
     functions: Sequence[str] = (),
     split: str | None = None,
+    more: Path | None = None,
 ) -> Made:
     """The adapter of a target for the releases that a specifier selects.
 
-    `split` is the name of the module for its run time, None for one file.
+    `split` is the name of the module for its run time, None for one file. `more` is a
+    file with further functions and rules.
     """
     if target.data is None or not (target.data / "policy.toml").is_file():
         raise UsageError(
             f"no policy says what an adapter for {target.distribution} may do",
             "an adapter needs a policy.toml beside the target's own data",
         )
-    policy = load_policy(target.data / "policy.toml")
+    shipped = load_policy(target.data / "policy.toml")
+    policy = shipped if more is None else extended(shipped, more)
     timeline = history.timeline
     releases = timeline.all if against == ALL else timeline.matching(against)
     plan = make_plan(history, policy, releases, functions, target.companions)
     names = tuple(dict.fromkeys(functions)) or tuple(
         name for name in plan["functions"] if "." not in name
     )
-    options = {"against": against, "functions": ", ".join(names) if functions else ALL}
+    # A scan knows what the target's own policy binds; the rest is written out.
+    known = {*shipped.functions, *shipped.classes}
+    everything = not functions and known.issuperset(names)
+    options = {"against": against, "functions": ALL if everything else ", ".join(names)}
     library = f"{plan['distribution']} {timeline.describe(releases)}"
     if split is None:
         return Made(render(plan, policy, names, options), library, names)
@@ -94,7 +100,9 @@ def make_adapter(
     return Made(text, library, names, (f"{split}.py", runtime))
 
 
-def check_adapter(history: History, target: Target, path: Path) -> Checked:
+def check_adapter(
+    history: History, target: Target, path: Path, more: Path | None = None
+) -> Checked:
     """Hold an adapter file against what would be made now, asked for likewise."""
     file = _read(path)
     old, body = read_header(file)
@@ -111,6 +119,7 @@ def check_adapter(history: History, target: Target, path: Path) -> Checked:
             against=old.get("against", ALL),
             functions=functions,
             split=old.get("split"),
+            more=more,
         )
     except UsageError as error:
         return Checked(

@@ -49,11 +49,19 @@ def write_command(
     """
     from driftwatch.adapter.write import ALL, make_adapter
 
-    target = one_target(configuration(config_file), target_name)
+    config = configuration(config_file)
+    target = one_target(config, target_name)
     names = [name.strip() for name in (functions or "").split(",") if name.strip()]
     history = history_of(target)
     against = _specifier(history.timeline, against, ALL)
-    made = make_adapter(history, target, against=against, functions=names, split=_runtime_name(output, split))
+    made = make_adapter(
+        history,
+        target,
+        against=against,
+        functions=names,
+        split=_runtime_name(output, split),
+        more=config.adapter_policy,
+    )
     if made.runtime is not None and output is not None:
         emit(made.runtime[1], output.with_name(made.runtime[0]), for_programs=True, is_source=True)
     emit(made.text, output, for_programs=True, is_source=True)
@@ -72,8 +80,9 @@ def check_command(file: Path, target_name: str | None, config_file: Path | None)
     """
     from driftwatch.adapter.write import check_adapter
 
-    target = one_target(configuration(config_file), target_name)
-    checked = check_adapter(history_of(target), target, file)
+    config = configuration(config_file)
+    target = one_target(config, target_name)
+    checked = check_adapter(history_of(target), target, file, config.adapter_policy)
     if checked.current:
         emit(f"{file}: current\n")
         return 0

@@ -33,7 +33,8 @@ class Config:
 
     `exclude` and the patterns of `per_file_ignores` are relative to the file's folder. `targets` are the tables of
     ``[[tool.driftwatch.target]]`` as they stand, for the targets to read. `watch` are the code bases that
-    ``driftwatch watch`` holds a new release against. `lines` says where each key that is set stands in the file.
+    ``driftwatch watch`` holds a new release against. `adapter_policy` is a file with more functions and rules for an
+    adapter. `lines` says where each key that is set stands in the file.
     """
 
     path: Path | None = None
@@ -47,6 +48,7 @@ class Config:
     fail_on: str = "error"
     targets: tuple[Mapping[str, Any], ...] = ()
     watch: tuple[str, ...] = ()
+    adapter_policy: Path | None = None
     lines: Mapping[str, int | None] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -142,6 +144,7 @@ class _Reader:
             "fail-on": ("fail_on", self._fail_on),
             "target": ("targets", self._tables),
             "watch": ("watch", self._one_or_more),
+            "adapter-policy": ("adapter_policy", self._file),
         }
         values: dict[str, Any] = {"path": self._path, "lines": {key: self._line(key) for key in table}}
         for key, value in table.items():

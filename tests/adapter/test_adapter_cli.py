@@ -50,6 +50,36 @@ def test_two_files(tmp_path: Path) -> None:
     assert checked.stdout.startswith("fi.py: its run time beside it: cannot read ")
 
 
+POLICY = """
+functions = ["vllm_all_reduce"]
+
+[[rule]]
+functions = ["allreduce_fusion"]
+parameters = ["weight_bias"]
+equals = ["2.0"]
+action = "drop"
+because = "our layers fold it into the weight"
+evidence = "layers/norm.py"
+"""
+
+
+def test_a_policy_of_one_s_own(tmp_path: Path) -> None:
+    """More functions, and rules that come before the target's; a scan knows what is bound by the header."""
+    (tmp_path / "driftwatch.toml").write_text('adapter-policy = "fi_policy.toml"\n')
+    (tmp_path / "fi_policy.toml").write_text(POLICY)
+    assert driftwatch("write", "-o", "fi.py", cwd=tmp_path).returncode == 0
+    text = (tmp_path / "fi.py").read_text()
+    assert "vllm_all_reduce: Callable[..., Any] = ADAPTER.function" in text
+    assert text.index("our layers fold it into the weight") < text.index("the build adds no bias to the weight")
+    assert "vllm_all_reduce" in text.split("# functions: ")[1].splitlines()[0]
+    assert driftwatch("check", "fi.py", cwd=tmp_path).returncode == 0
+    (tmp_path / "fi_policy.toml").write_text(POLICY.replace("2.0", "3.0"))
+    checked = driftwatch("check", "fi.py", cwd=tmp_path)
+    assert checked.stdout == "fi.py: signatures of its functions, or the rules for them, changed\n"
+    (tmp_path / "fi_policy.toml").write_text('embed = ["selftest"]\n')
+    assert driftwatch("check", "fi.py", cwd=tmp_path).returncode == 2
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
