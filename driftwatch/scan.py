@@ -42,15 +42,16 @@ class Watched:
     """A library to hold the code against. `data` is the folder of what no signature shows, where there is one.
 
     `companions` are distributions that must be of the library's own version, `aliases` others that bring the same
-    module. `without_module` are releases that are known not to have it; `unavailable` those that the code base asks for
-    and that could not be had, each with the reason.
-    `remark` is what a person must know of how the library was read, in words.
+    module, `carriers` packages that pin a release of it. `without_module` are releases that are known not to have the
+    module; `unavailable` those that the code base asks for and that could not be had, each with the reason. `remark` is
+    what a person must know of how the library was read, in words.
     """
 
     history: History
     data: Path | None = None
     companions: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    carriers: tuple[str, ...] = ()
     without_module: tuple[str, ...] = ()
     unavailable: tuple[tuple[str, str], ...] = ()
     remark: str = ""
@@ -61,8 +62,8 @@ class ScanRequest:
     """What to scan, against what. Empty `against`, `select`, `ignore` and None for the rest mean: as configured.
 
     `base` is the folder that relative paths start at; None is the working folder. `progress` goes to the analysis.
-    `find` looks for releases that the code base pins and that are not recorded, for this scan alone. `gpu` is a compute
-    capability that calls are held against.
+    `find` looks for releases that the code base pins and that are not recorded, for this scan alone; `carried` says
+    what a release of another package requires. `gpu` is a compute capability that calls are held against.
     """
 
     paths: tuple[Path, ...]
@@ -78,6 +79,7 @@ class ScanRequest:
     base: Path | None = None
     find: Callable[[Watched, tuple[str, ...]], Watched] | None = None
     gpu: tuple[int, int] | None = None
+    carried: Callable[[str, str], tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,7 @@ def scan(request: ScanRequest) -> ScanResult:
     found = find_roots(request.paths, base=base, exclude=config.exclude, exclude_from=config.folder)
     roots = found.roots
     requirements = _requirements(request, found)
+    _carry(request, requirements.values())
     request = replace(request, targets=_with_pinned(request, requirements.values()))
     histories = {target.history.distribution: target.history for target in request.targets}
     checked = {target.history.distribution: _checked_range(target, request, requirements) for target in request.targets}
@@ -334,7 +337,11 @@ def _severities(config: Config) -> dict[str, Severity]:
 
 def _requirements(request: ScanRequest, found: Found) -> dict[Path, Requirements]:
     """What is declared round each folder that is scanned, and round each file that is named."""
-    names = [name for target in request.targets for name in (target.history.distribution, *target.companions)]
+    names = [
+        name
+        for target in request.targets
+        for name in (target.history.distribution, *target.companions, *target.carriers)
+    ]
     places = [path for root in found.roots for path in ([file.parent for file in root.named] or [root.folder])]
     aliases = {alias: target.history.distribution for target in request.targets for alias in target.aliases}
     config = request.config
@@ -349,6 +356,16 @@ def _requirements(request: ScanRequest, found: Found) -> dict[Path, Requirements
         )
         for place in dict.fromkeys(places)
     }
+
+
+def _carry(request: ScanRequest, declared: Iterable[Requirements]) -> None:
+    """Have the requirements know what comes with a pinned carrier, where the code base itself asks for no release."""
+    if request.carried is None or request.against or request.config.against:
+        return
+    for requirements in declared:
+        for target in request.targets:
+            if not requirements.own(target.history.distribution):
+                requirements.carry(target.history.distribution, target.carriers, request.carried)
 
 
 def _with_pinned(request: ScanRequest, declared: Iterable[Requirements]) -> tuple[Watched, ...]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,13 +60,16 @@ def engine(index: FakeIndex, tmp_path: Path) -> Path:
 
 def look(engine: Path, url: str, requirement: str, *arguments: str) -> Result:
     (engine / "pyproject.toml").write_text(CONFIGURATION.format(requirement=requirement))
-    own = {
+    return run("scan", "--format", "json", *arguments, cwd=engine, environment=surrounded(engine, url))
+
+
+def surrounded(engine: Path, url: str) -> dict[str, str]:
+    return {
         "PIP_INDEX_URL": url,
         "PIP_CONFIG_FILE": "/dev/null",
         "PIP_EXTRA_INDEX_URL": "",
         "DRIFTWATCH_CACHE_DIR": str(engine.parent / "cache"),
     }
-    return run("scan", "--format", "json", *arguments, cwd=engine, environment=own)
 
 
 def target(result: Result) -> dict[str, Any]:
@@ -155,3 +160,82 @@ def test_who_expects_no_module_is_right_without_it(engine: Path, index: FakeInde
 
 def test_a_range_that_selects_a_recorded_release_is_checked_in_those(engine: Path, index: FakeIndex) -> None:
     assert target(look(engine, index.url, "kiln>=0.5"))["releases"]["known"] == ["1.0", "2.0"]
+
+
+# -- what comes with another package -----------------------------------------------------------------------------------
+
+CARRYING = """\
+[project]
+name = "engine"
+dependencies = ["{requirement}"]
+
+[tool.driftwatch]
+[[tool.driftwatch.target]]
+distribution = "kiln"
+module = "kiln"
+snapshots = "snapshots/kiln"
+carriers = ["oven"]
+"""
+METADATA = """\
+Metadata-Version: 2.1
+Name: oven
+Version: {version}
+Requires-Dist: kiln=={kiln}
+Requires-Dist: kiln<1 ; extra == 'old'
+"""
+
+
+@pytest.fixture
+def carrier(index: FakeIndex, monkeypatch: pytest.MonkeyPatch) -> FakeIndex:
+    for version, kiln in (("3.0", "1.0"), ("4.0", "2.1rc2")):
+        files = {f"oven-{version}.dist-info/METADATA": METADATA.format(version=version, kiln=kiln), "oven.py": ""}
+        index.add("oven", f"oven-{version}-py3-none-any.whl", wheel_of(files))
+    monkeypatch.setitem(globals(), "CONFIGURATION", CARRYING)
+    return index
+
+
+def wheel_of(files: dict[str, str]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return buffer.getvalue()
+
+
+def test_a_pinned_package_brings_the_release_that_it_pins(engine: Path, carrier: FakeIndex) -> None:
+    result = look(engine, carrier.url, "oven==3.0")
+    assert target(result)["releases"]["checked"] == ["1.0"]
+    assert target(result)["notices"] == []
+    assert told(result) == [("DW101", ["1.0"], [])]
+    text = run("scan", cwd=engine, environment=surrounded(engine, carrier.url)).out
+    assert "checked 1.0 (oven 3.0's own requirement kiln==1.0 (pyproject.toml))" in text
+
+
+def test_that_release_need_not_be_recorded(engine: Path, carrier: FakeIndex) -> None:
+    assert target(look(engine, carrier.url, "oven==4.0"))["releases"]["checked"] == ["2.1rc2"]
+
+
+def test_what_the_project_says_itself_counts_before(engine: Path, carrier: FakeIndex) -> None:
+    assert target(look(engine, carrier.url, 'kiln==2.0", "oven==3.0'))["releases"]["checked"] == ["2.0"]
+    assert target(look(engine, carrier.url, "oven==3.0", "--against", "kiln==2.0"))["releases"]["checked"] == ["2.0"]
+    # What is not pinned may be any release.
+    assert target(look(engine, carrier.url, "oven>=3"))["releases"]["checked"] == ["2.0"]
+
+
+def test_a_package_that_cannot_be_asked_is_said(engine: Path, carrier: FakeIndex) -> None:
+    for url, requirement in ((carrier.url, "oven==5.0"), ("http://127.0.0.1:9/simple/", "oven==3.0")):
+        result = look(engine, url, requirement)
+        (notice,) = target(result)["notices"]
+        assert notice["message"].startswith(f"what `{requirement}` requires of kiln is not known: ")
+        assert (notice["path"], notice["line"]) == ("pyproject.toml", 3)
+        assert target(result)["releases"]["checked"] == ["2.0"]
+
+
+def test_a_companion_is_held_against_what_the_carrier_brings(engine: Path, carrier: FakeIndex) -> None:
+    (engine / "requirements.txt").write_text("kiln-bricks==2.0\n")
+    configuration = CARRYING.replace("carriers =", 'companions = ["kiln-bricks"]\ncarriers =')
+    (engine / "pyproject.toml").write_text(configuration.format(requirement="oven==3.0"))
+    result = run("scan", "--format", "json", cwd=engine, environment=surrounded(engine, carrier.url))
+    found = [(f["code"], f["path"], f["message"]) for f in json.loads(result.out)["findings"] if f["code"] == "DW601"]
+    said = "`kiln-bricks` is pinned to 2.0, and `kiln` beside it to 1.0: they must be of one version"
+    assert found == [("DW601", "requirements.txt", said)]

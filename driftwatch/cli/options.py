@@ -144,6 +144,20 @@ def finder(config: Config, shown: Activity) -> Callable[[Watched, tuple[str, ...
     return find
 
 
+def carried(shown: Activity) -> Callable[[str, str], tuple[str, ...]]:
+    """What a scan asks for the requirements of a package that a code base pins."""
+
+    def required(name: str, version: str) -> tuple[str, ...]:
+        from driftwatch.project.carried import requirements_of
+
+        shown.title(f"looking into {name} {version}")
+        found = requirements_of(name, version)
+        shown.title("analysing")
+        return found
+
+    return required
+
+
 def watched(
     config: Config, against: Sequence[str] = (), paths: Sequence[Path] = (), shown: Activity | None = None
 ) -> tuple[Watched, ...]:
@@ -172,6 +186,7 @@ def watched(
                 target.data,
                 target.companions,
                 target.aliases,
+                target.carriers,
                 releases_without_module(target.snapshots),
             )
             for target in known

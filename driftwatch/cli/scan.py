@@ -11,7 +11,7 @@ import click
 
 from driftwatch.cli.completion import codes, specifiers
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
-from driftwatch.cli.options import FILE, config_option, configuration, finder, output_option, watched
+from driftwatch.cli.options import FILE, carried, config_option, configuration, finder, output_option, watched
 from driftwatch.cli.output import say
 from driftwatch.cli.progress import Activity, activity
 from driftwatch.errors import InputError, UsageError
@@ -122,6 +122,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
             cache=None if no_cache else cache_root(),
             progress=shown.step,
             find=finder(config, shown),
+            carried=carried(shown),
         )
         result = scan(request) if diff_base is None else _scan_new(request, diff_base, inputs)
     if not result.files:

@@ -24,6 +24,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from driftwatch.errors import DriftwatchError
 from driftwatch.project.discovery import folders_below, is_project, listed, project_of
 from driftwatch.project.dockerfile import Installed, installed, is_dockerfile
 
@@ -140,6 +141,7 @@ class Requirements:
         self._notices: dict[Notice, None] = {}
         self._missing: dict[Notice, None] = {}
         self._pythons: dict[Path, str] = {}
+        self._carried: dict[str, tuple[Declaration, ...]] = {}
 
     # -- questions -----------------------------------------------------------------------------------------------------
 
@@ -163,7 +165,40 @@ class Requirements:
         if below:
             return tuple(below)
         anywhere = (d for sheet in (*self.sheets[0], *self.sheets[1]) for d in sheet if d.distribution == name)
-        return tuple(dict.fromkeys(replace(d, always=False) for d in anywhere))
+        found = tuple(dict.fromkeys(replace(d, always=False) for d in anywhere))
+        return found or self.carried(name)
+
+    def carry(
+        self, distribution: str, carriers: Iterable[str], required: Callable[[str, str], tuple[str, ...]]
+    ) -> None:
+        """Have what pinned carriers require of a distribution count as declared, where nothing else is.
+
+        `required` gives the requirements of a release of a package; where it cannot, a notice says so.
+        """
+        name = canonicalize_name(distribution)
+        for carrier in carriers:
+            for pin in self.own(carrier):
+                if pin.version is None:
+                    continue
+                try:
+                    texts = required(carrier, str(pin.version))
+                except DriftwatchError as error:
+                    said = f"what `{pin.requirement}` requires of {name} is not known: {error.message}"
+                    self._notices[Notice(pin.path, pin.line, said, name)] = None
+                    continue
+                place = _Place(self.start, pin.line, "", f"{carrier} {pin.version}")
+                found = (each for text in texts for each in self._declare(text, place) if not each.group)
+                self._carried[name] = tuple(
+                    replace(each, path=pin.path, column=pin.column, end_column=pin.end_column, always=pin.always)
+                    for each in found
+                    if each.distribution == name
+                )
+                if self._carried[name]:
+                    return
+
+    def carried(self, distribution: str) -> tuple[Declaration, ...]:
+        """What comes of a distribution with a pinned carrier, as far as it was asked for."""
+        return self._carried.get(canonicalize_name(distribution), ())
 
     @cached_property
     def sheets(self) -> tuple[tuple[tuple[Declaration, ...], ...], tuple[tuple[Declaration, ...], ...]]:

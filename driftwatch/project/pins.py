@@ -29,7 +29,7 @@ def installations(requirements: Requirements, names: Iterable[str]) -> tuple[Ins
     """The ways to install a project, as far as they pin these distributions; the first is its subject.
 
     A requirements file or a Dockerfile that does not pin the subject gets it from the project itself, where all that
-    the project says of it is one version.
+    the project says of it is one version. Where the project says nothing of it, it comes with a pinned carrier.
     """
     wanted = list(dict.fromkeys(canonicalize_name(name) for name in names))
     if len(wanted) < 2:
@@ -37,6 +37,7 @@ def installations(requirements: Requirements, names: Iterable[str]) -> tuple[Ins
     subject = wanted[0]
     projects, others = ([_wanted(sheet, wanted) for sheet in sheets] for sheets in requirements.sheets)
     own = _agreed(projects, subject) or _agreed(others, subject)
+    brought = next((each for each in requirements.carried(subject) if each.version is not None), None)
     pinned = {each.distribution for sheet in (*projects, *others) for each in sheet if each.version is not None}
     result: dict[Installation, None] = {}
     for sheet in projects:
@@ -45,14 +46,20 @@ def installations(requirements: Requirements, names: Iterable[str]) -> tuple[Ins
             together += [each for each in sheet if group and each.group == group]
             found = _installation(together, pinned)
             if found.pins:
-                result[found] = None
+                result[_with(brought, found, subject)] = None
     for sheet in others:
         found = _installation(sheet, pinned)
         if not found.pins:
             continue
-        there = any(pin.distribution == subject for pin in found.pins)
-        result[found if there or own is None else Installation((own, *found.pins), found.loose)] = None
+        result[_with(own or brought, found, subject)] = None
     return tuple(result)
+
+
+def _with(own: Declaration | None, found: Installation, subject: str) -> Installation:
+    """An installation with a pin of the subject that comes from elsewhere, where it has none itself."""
+    if own is None or any(pin.distribution == subject for pin in found.pins):
+        return found
+    return Installation((own, *found.pins), found.loose)
 
 
 def _wanted(sheet: tuple[Declaration, ...], wanted: Collection[str]) -> list[Declaration]:

@@ -30,7 +30,7 @@ else:
 
 INDEX = "index"
 DEFAULT_SNAPSHOTS = "snapshots"
-_KEYS = ("distribution", "module", "since", "snapshots", "origin", "companions", "aliases")
+_KEYS = ("distribution", "module", "since", "snapshots", "origin", "companions", "aliases", "carriers")
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _PACKAGE = Path(__file__).resolve().parent.parent
 _HERE = Path(__file__).resolve().parent
@@ -42,9 +42,9 @@ class Target:
 
     `module` is the import path of its public root. `snapshots` is the folder with its history. `origin` is the folder
     its releases are read from, None for the package index. `companions` are distributions that must be of the same
-    version, `aliases` others that bring the same module, such as forks. `data` is the folder of what else is known
-    about it (advisories, policy), None where there is none. `since` is the oldest release that is watched, None for
-    all.
+    version, `aliases` others that bring the same module, such as forks, `carriers` packages that pin a release of it.
+    `data` is the folder of what else is known about it (advisories, policy), None where there is none. `since` is the
+    oldest release that is watched, None for all.
     """
 
     distribution: str
@@ -55,6 +55,7 @@ class Target:
     data: Path | None = None
     since: str | None = None
     aliases: tuple[str, ...] = ()
+    carriers: tuple[str, ...] = ()
 
     @property
     def other_names(self) -> dict[str, str]:
@@ -167,6 +168,7 @@ def _target(mapping: Mapping[str, object], where: str, base: Path, snapshots: Pa
         data=data,
         since=_release(mapping, "since", where),
         aliases=_names(mapping, "aliases", where),
+        carriers=_names(mapping, "carriers", where),
     )
 
 

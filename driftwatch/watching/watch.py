@@ -184,7 +184,7 @@ def _held_against(
         result = scan(
             ScanRequest(
                 paths=code.paths,
-                targets=(Watched(history, target.data, target.companions, target.aliases),),
+                targets=(Watched(history, target.data, target.companions, target.aliases, target.carriers),),
                 config=code.config,
                 against=tuple(f"{target.distribution}=={version}" for version in versions),
                 cache=request.cache,
