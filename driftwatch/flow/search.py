@@ -122,7 +122,8 @@ class LibrarySearch:
 
     def _importers(self, searched: set[tuple[str, str]]) -> list[str]:
         """Files that import a telling name from an analysed one, and have not been analysed since it was."""
-        found: dict[str, None] = {}
+        found = {module.path: None for module in self.world.modules.filled if module.path not in self.analysed}
+        self.world.modules.filled.clear()
         for path in sorted(self.analysed):
             module = self.files.module(path)
             if module is None:

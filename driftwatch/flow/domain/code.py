@@ -49,6 +49,8 @@ class ModuleCode:
     functions: list[FunctionCode] = field(default_factory=list)
     classes: list[ClassCode] = field(default_factory=list)
     global_writes: dict[str, Value] = field(default_factory=dict)
+    filled: set[str] = field(default_factory=set)
+    """The variables into which others have put something of the library."""
     outside: dict[str, Value] = field(default_factory=dict)
     """What functions have assigned to attributes of objects that nobody can tell."""
     made: dict[str, ReleaseSet] = field(default_factory=dict)

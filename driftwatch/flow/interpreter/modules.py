@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.budget import Budget
@@ -17,6 +17,7 @@ from driftwatch.flow.domain.dependencies import COMPLETES
 from driftwatch.flow.domain.enums import is_enumeration
 from driftwatch.flow.domain.frames import Frame
 from driftwatch.flow.domain.state import Arguments, Entry, ListContent, State
+from driftwatch.flow.domain.taint import tells
 from driftwatch.flow.domain.values import (
     NOTHING,
     Atom,
@@ -33,7 +34,7 @@ from driftwatch.flow.domain.values import (
 from driftwatch.flow.interpreter.deferred import finish
 from driftwatch.flow.interpreter.handed import changes_given
 from driftwatch.flow.interpreter.run import Run
-from driftwatch.flow.interpreter.shared import open_variables
+from driftwatch.flow.interpreter.shared import open_variables, put_back
 from driftwatch.flow.interpreter.skips import MODULE_MARK, mark_of_body
 from driftwatch.flow.sources.files import Files
 from driftwatch.flow.sources.outline import Definition
@@ -82,6 +83,8 @@ class Modules:
         self._enumerations: dict[Lazy, bool] = {}
         self._changes: dict[Lazy, bool | None] = {}
         self._written: dict[Lazy, Atom | None] = {}
+        self.filled: set[ModuleCode] = set()
+        """Modules that nothing said to matter until somebody else put something of the library into them."""
         self._short: dict[Lazy, bool] = {}
         self._nothing: dict[ModuleCode, Selection] = {}
         """What is selected of a module for as long as it does not matter."""
@@ -136,8 +139,8 @@ class Modules:
             self.executing -= 1
             module.executing = False
             module.executed = True
-        module.names = dict(run.state.vars)
-        module.heap = dict(run.state.heap)
+        before, module.names, module.heap = module.heap, dict(run.state.vars), dict(run.state.heap)
+        put_back(self._world, module, before)
         mark = self.unexecuted_name(module, MODULE_MARK) if MODULE_MARK not in module.names else None
         mark_of_body(run, module, module.names if mark is None else {MODULE_MARK: mark})
         open_variables(self._world, module, self._selection(module).skipped_definitions)
@@ -441,12 +444,28 @@ class Modules:
         names = dict.fromkeys(n for n in module.names if not n.startswith("_") and "." not in n)
         yield from names
 
+    def fill(self, module: ModuleCode, names: Collection[str]) -> None:
+        """Something of the library is put into variables of a module, or into a container that is there."""
+        if module.filled.issuperset(names):
+            return
+        module.filled.update(names)
+        if not self.files.matters(module):
+            self.files.mark_mentions([module.path])
+            self.filled.add(module)
+            if not module.executing:
+                # Nothing of it has been executed so far, and who has asked it for something was told nothing.
+                module.executed = False
+                importing = (self.files.module(path) for path in self.files.naming(module.path))
+                self.outdated.update(each for each in importing if each is not None and each.executed)
+
     def write_global(self, module: ModuleCode, name: str, value: Value) -> None:
         """A function assigns to a module's variable."""
         before = module.global_writes.get(name, Value())
         identities = self._world.identities
         after = join(identities.renewed(before, value), value)
         if set(after.alternatives) != set(before.alternatives):
+            if tells(value):
+                self.fill(module, (name,))
             module.global_writes[name] = after
             if identities.alike(after, before):
                 return

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from driftwatch.flow.domain.code import ClassCode, FunctionCode
+from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode
 from driftwatch.flow.domain.exceptions import ANYTHING, Flight, Handler, Try, catches, judge, raised_of
 from driftwatch.flow.domain.faults import Ends, Fault, Flying, Ledger, Swallowed, Taken
 from driftwatch.flow.domain.frames import Frame, Handling, Waiting
@@ -33,7 +33,7 @@ from driftwatch.flow.domain.values import (
     Raised,
     Value,
 )
-from driftwatch.flow.interpreter.shared import CONTENTS, changed_content
+from driftwatch.flow.interpreter.shared import CONTENTS, changed_content, keep_elsewhere
 from driftwatch.flow.syntax.survey import CONSTRUCTORS
 from driftwatch.flow.uses import Catch, Location, Outcome, Step, Use
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -188,6 +188,9 @@ class Run:
         """A container of the heap becomes this."""
         self.state.heap[key] = content
         self.frame.changed.add(key)
+        home = self.world.homes.get(key)
+        if isinstance(home, ModuleCode) and not home.executing and key not in self.world.shared:
+            keep_elsewhere(self.world, home, key, content, self.state.heap)
         if key in self.world.shared:
             changed_content(self.world, key, content, self.state.heap)
 

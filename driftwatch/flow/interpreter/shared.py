@@ -13,22 +13,25 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.code import ClassCode, ModuleCode
-from driftwatch.flow.domain.renaming import Renaming, reachable
+from driftwatch.flow.domain.renaming import Renaming, held_by, reachable
 from driftwatch.flow.domain.state import Content, DictContent, Entry, ListContent, PartialContent, State
-from driftwatch.flow.domain.taint import anonymous, made_from
+from driftwatch.flow.domain.taint import anonymous, made_from, tells
 from driftwatch.flow.domain.values import (
     UNKNOWN,
     Alternative,
     Atom,
+    Class,
     Const,
     DictRef,
     External,
+    Function,
     Instance,
     ListRef,
     Opaque,
     Partial,
     Value,
     join,
+    touches_library,
     unknown,
     value_of,
 )
@@ -213,6 +216,45 @@ def changed_content(world: World, key: int, content: Content, heap: Mapping[int,
         world.modules.outdated |= shared.readers
         if isinstance(shared.home, ClassCode):
             shared.home.changed = True
+
+
+def keep_elsewhere(world: World, home: ModuleCode, key: int, content: Content, heap: Mapping[int, Content]) -> None:
+    """A function puts something of the library into a dict that a module has and that others may change as well."""
+    before = home.heap.get(key)
+    if not isinstance(before, DictContent) or not isinstance(content, DictContent):
+        return
+    put = [entry.value for name, entry in content.entries.items() if entry != before.entries.get(name)]
+    put += [content.others] if content.others != before.others else []
+    if any(tells(value) or _holds_library(value, heap) for value in put):
+        home.heap[key] = _uncertain_items(before).opened(world.all_releases)
+        world.shared[key] = Shared(home, key)
+        names = [name for name, value in home.names.items() if key in reachable([value], home.heap)]
+        world.modules.fill(home, names)
+
+
+def _holds_library(value: Value, heap: Mapping[int, Content]) -> bool:
+    inside = (held for key in reachable([value], heap) for held in held_by(heap[key]))
+    return any(_is_of_library(atom) for each in (value, *inside) for _, atom in each.alternatives)
+
+
+def _is_of_library(atom: Atom) -> bool:
+    """Whether a thing is the library's, or is the code base's own and calls it."""
+    if isinstance(atom, Function):
+        return atom.code.calls_library or bool(atom.code.summary and atom.code.summary.uses_library)
+    if isinstance(atom, Class):
+        return any(method.calls_library for method in atom.code.methods.values())
+    return touches_library(atom)
+
+
+def put_back(world: World, module: ModuleCode, before: Mapping[int, Content]) -> None:
+    """A module is executed after others have put something into its containers: it is there still."""
+    for key, content in before.items():
+        shared, now = world.shared.get(key), module.heap.get(key)
+        if shared is not None and shared.home is module and isinstance(content, DictContent):
+            known = now if isinstance(now, DictContent) else DictContent()
+            module.heap[key] = _absorbed(known, content, module.heap, world)
+        elif key not in module.heap:
+            module.heap[key] = content
 
 
 # -- who changes what --------------------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ from tests.flow.programs.outcomes_of_callers import OUTCOMES_OF_CALLERS
 from tests.flow.programs.outcomes_of_handlers import OUTCOMES_OF_HANDLERS
 from tests.flow.programs.outside import OUTSIDE
 from tests.flow.programs.probes import PROBES
+from tests.flow.programs.put_by_others import PUT_BY_OTHERS
 from tests.flow.programs.put_off import PUT_OFF
 from tests.flow.programs.reach import REACH
 from tests.flow.programs.refused import REFUSED
@@ -54,7 +55,7 @@ PROGRAMS = (
     *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
-    *ITERATION, *EXPORTED, *CONSTANTS, *FILLED, *MATCHED, *TOLD_BY_CALLERS,
+    *ITERATION, *EXPORTED, *CONSTANTS, *FILLED, *PUT_BY_OTHERS, *MATCHED, *TOLD_BY_CALLERS,
     *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *NAMESPACES, *LOOKED_UP, *MADE_CLASSES,
     *CALL_GRAPH,
 )  # fmt: skip
