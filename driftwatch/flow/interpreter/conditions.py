@@ -182,6 +182,8 @@ def _compare(
 ) -> tuple[State, State]:
     if depends_on_release(left) or depends_on_release(right):
         run.asks_of_library(left, right)
+        if run.frame.asks_constants:
+            run.touch()
     if operation in ("In", "NotIn"):
         yes, no, undecided = EMPTY, EMPTY, EMPTY
         for where, item in as_alternatives(left, run.state.reach):

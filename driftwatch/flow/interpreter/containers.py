@@ -384,7 +384,10 @@ def _item_of_dict(run: Run, keys: DictContent, key: Atom, where: ReleaseSet) -> 
         rest = where - entry.certain
         return [*as_alternatives(entry.value, where & entry.releases), *as_alternatives(others, rest)]
     found = anything_in(keys, where)
-    if not isinstance(key, Const):
+    if any(isinstance(atom, Const) for _, atom in found):
+        # What is told of the library by it, a caller knows who says which it is.
+        run.asks_constant(key)
+    elif not isinstance(key, Const):
         run.asks(getattr(key, "parameter", None))
     gap = where - Value(tuple(found)).defined()
     if not found:

@@ -67,7 +67,7 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
             if i not in chosen and not (leads.isdisjoint(piece.mentions) and leads.isdisjoint(binds[i])):
                 chosen.add(i)
                 changed = True
-            bound = binds[i] | _filled_by(piece, writers) if i in chosen else binds[i]
+            bound = binds[i] | _filled_by(piece, variables, writers) if i in chosen else binds[i]
             if i in chosen and not bound <= leads:
                 leads |= bound
                 changed = True
@@ -87,11 +87,11 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
     return Selection(tuple(runs), definitions, names)
 
 
-def _filled_by(piece: Piece, writers: Mapping[str, set[str]]) -> set[str]:
-    """The variables that the functions may put something into that the module itself calls here."""
+def _filled_by(piece: Piece, variables: set[str], writers: Mapping[str, set[str]]) -> set[str]:
+    """The variables that the module itself puts something into here, or the functions that it calls."""
     if piece.defines is not None:
         return set()
-    return set().union(*(writers.get(name, ()) for name in piece.mentions))
+    return (piece.writes & variables).union(*(writers.get(name, ()) for name in piece.mentions))
 
 
 _BY_TEXT = frozenset({"eval", "exec", "globals"})

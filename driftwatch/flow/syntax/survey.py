@@ -203,6 +203,8 @@ def _look(node: ast.stmt, piece: Piece) -> None:
             function = child.func  # type: ignore[attr-defined]
             if type(function) is ast.Attribute and function.attr in CHANGING_METHODS:
                 _note_written(child, piece)
+            elif type(function) is ast.Name and function.id == "setattr":
+                _note_written(child, piece)
         elif kind in _OTHERS:
             _note_other(child, piece)
     if piece.changes and isinstance(node, ast.ClassDef):
@@ -293,4 +295,6 @@ def filled(node: ast.AST) -> ast.expr | None:
         return node.value
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FILLING_METHODS:
         return node.func.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr" and node.args:
+        return node.args[0]
     return None

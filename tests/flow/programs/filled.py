@@ -135,4 +135,55 @@ FILLED = (
             return comm.fuse(x, 1, **OPTIONS)  #! DW101 early 0.1.0 raises
         """,
     ),
+    marked(
+        "filled_set_by_name_at_module_level",
+        """
+        import lib.comm as comm
+
+
+        class Ops:
+            pass
+
+
+        OPS = Ops()
+        for _name in ("fuse", "gather"):
+            setattr(OPS, _name, getattr(comm, _name, None))
+
+
+        def run(x):
+            if OPS.gather is not None:
+                return OPS.gather(x, axis=1)
+            return OPS.fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises
+        """,
+    ),
+    marked(
+        "filled_version_of_a_feature",
+        """
+        from versions import enabled
+        import lib.comm as comm
+
+
+        def run(x):
+            if enabled("group"):
+                return comm.create(1, 2, group=x)
+            return comm.create(1, 2)
+
+
+        def run_other(x):
+            if enabled("nothing"):
+                return comm.fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises
+            return comm.fuse(x, 1)
+        """,
+        versions="""
+        from importlib.metadata import version
+
+        from packaging.version import Version
+
+        SINCE = {"nothing": "0.0.1", "group": "0.2.0"}
+
+
+        def enabled(feature):
+            return Version(version("lib-dist")) >= Version(SINCE[feature])
+        """,
+    ),
 )
