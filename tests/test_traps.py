@@ -16,6 +16,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("scan", ".", "--format", "json", "--format", "html=../home/report.html"),
     ("scan", "--diff-base", "HEAD"),
     ("matrix", "."),
+    ("deps",),
     ("baseline", "write", "-o", "-"),
     ("config",),
     ("history", "fire", "--target", "kiln"),

@@ -12,6 +12,7 @@ import click
 if TYPE_CHECKING:
     from driftwatch.cli.progress import Activity
     from driftwatch.project.config import Config
+    from driftwatch.releases import ReleaseSet, Timeline
     from driftwatch.scan import Watched
     from driftwatch.snapshot.history import History
     from driftwatch.targets.target import Target
@@ -191,13 +192,19 @@ def watched(
             )
             for target in known
         ),
-        *(_on_demand(name, asked[name], paths, tuple(targets), shown) for name in strangers),
+        *(on_demand_target(name, asked[name], paths, tuple(targets), shown) for name in strangers),
     )
 
 
-def _on_demand(
-    name: str, against: Sequence[str], paths: Sequence[Path], known: Sequence[str], shown: Activity | None
+def on_demand_target(
+    name: str,
+    against: Sequence[str],
+    paths: Sequence[Path],
+    known: Sequence[str] = (),
+    shown: Activity | None = None,
+    select: Callable[[Timeline], ReleaseSet] | None = None,
 ) -> Watched:
+    """A library that nobody has set up, as a scan takes it: the releases that are asked for, or that are selected."""
     from difflib import get_close_matches
 
     from driftwatch.errors import InputError, UsageError
@@ -215,7 +222,7 @@ def _on_demand(
     try:
         found = on_demand(
             name,
-            lambda timeline: selected(name, timeline, against),
+            select or (lambda timeline: selected(name, timeline, against)),
             against,
             mentioned=lambda module: mentions(paths, module),
             progress=progress,

@@ -20,6 +20,7 @@ _OF_THE_SYSTEM = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.E
 
 _COMMANDS = {
     "scan": "driftwatch.cli.scan",
+    "deps": "driftwatch.cli.deps",
     "matrix": "driftwatch.cli.matrix",
     "baseline": "driftwatch.cli.baseline",
     "config": "driftwatch.cli.config",

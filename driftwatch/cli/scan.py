@@ -137,7 +137,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     deliver(settled, rendered)
     if all(each.file is not None for each in settled):
         say(summary(report))
-    return _status(result)
+    return status_of(result)
 
 
 def _scan_new(request: ScanRequest, revision: str, inputs: tuple[str, ...]) -> ScanResult:
@@ -226,7 +226,7 @@ def report_of(result: ScanResult, name: str, seconds: float | None = None) -> Re
     )
 
 
-def _status(result: ScanResult) -> int:
+def status_of(result: ScanResult) -> int:
     """1 for findings; 2 where not one file could be looked at; else 0."""
     if result.failed:
         return 1

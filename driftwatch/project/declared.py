@@ -113,6 +113,8 @@ class _Place:
 class Requirements:
     """What the project round a folder declares of some distributions. Each file is read once, whoever asks.
 
+    `names` None means every distribution.
+
     Paths are relative to `project`, by default the one that a scan of the folder has. `exclude` are patterns of
     folders that are not looked into, relative to `exclude_from` where they are below it. `aliases` are other names of
     distributions: what is declared of such a one is declared of the one that it stands for.
@@ -121,7 +123,7 @@ class Requirements:
     def __init__(
         self,
         folder: Path,
-        names: Iterable[str],
+        names: Iterable[str] | None,
         *,
         project: Path | None = None,
         exclude: Sequence[str] = (),
@@ -131,12 +133,13 @@ class Requirements:
         start = folder.resolve()
         self.start = start.parent if start.is_file() else start
         self._top = project or project_of([self.start])
-        self.names = tuple(dict.fromkeys(canonicalize_name(name) for name in names))
+        self.names = tuple(dict.fromkeys(canonicalize_name(name) for name in names or ()))
+        self._every = names is None
         self._exclude = tuple(exclude)
         self._exclude_from = exclude_from.resolve() if exclude_from else None
         self._meant = {name: name for name in self.names}
         self._meant |= {canonicalize_name(a): canonicalize_name(n) for a, n in (aliases or {}).items()}
-        self._spelt = _beginning(frozenset(self._meant))
+        self._spelt = re.compile(r"[A-Za-z0-9]") if self._every else _beginning(frozenset(self._meant))
         self._read: dict[object, tuple[Declaration, ...]] = {}
         self._notices: dict[Notice, None] = {}
         self._missing: dict[Notice, None] = {}
@@ -199,6 +202,17 @@ class Requirements:
     def carried(self, distribution: str) -> tuple[Declaration, ...]:
         """What comes of a distribution with a pinned carrier, as far as it was asked for."""
         return self._carried.get(canonicalize_name(distribution), ())
+
+    def all_own(self) -> tuple[Declaration, ...]:
+        """What the project itself requires, by the first kind of file that says so, in the folder or above it."""
+        for place in (self.start, *self.start.parents):
+            for read in (self._pyproject, self._all_metadata, self._setup_cfg, self._all_requirements):
+                found = tuple(read(place))
+                if found:
+                    return found
+            if is_project(place):
+                break
+        return ()
 
     @cached_property
     def sheets(self) -> tuple[tuple[tuple[Declaration, ...], ...], tuple[tuple[Declaration, ...], ...]]:
@@ -373,7 +387,7 @@ class Requirements:
     def _dockerfile(self, path: Path) -> Iterator[tuple[Declaration, ...]]:
         """The requirements of each stage."""
         text = self._text(path)
-        if text is None or not self._spelt.search(text):
+        if text is None or self._every or not self._spelt.search(text):
             return
         for stage in installed(text, {name: _spelt(name) for name in self._meant}):
             pins = (self._of_stage(path, found) for found in stage)
@@ -404,7 +418,7 @@ class Requirements:
         except ValueError:  # InvalidRequirement, and a number of more digits than Python reads
             return
         name = canonicalize_name(parsed.name)
-        if name not in self._meant:
+        if name not in self._meant and not self._every:
             return
         exact = [s.version for s in parsed.specifier if s.operator in ("==", "===") and not s.version.endswith(".*")]
         marker = str(parsed.marker) if parsed.marker else ""
@@ -418,7 +432,7 @@ class Requirements:
             column, end = (found.start() if found else 0), len(place.source.rstrip())
         comes_from = _SECRET.sub("", parsed.url or "")
         yield Declaration(
-            self._meant[name],
+            self._meant.get(name, name),
             f"{parsed.name} @ {comes_from}" if comes_from else f"{parsed.name}{parsed.specifier}",
             _public(exact[0]) if exact else None,
             self._shown(place.path),
@@ -466,6 +480,9 @@ class Requirements:
     def _unread(self, path: Path, line: int, reason: str) -> None:
         """A file is broken. Where it does not even mention a distribution, it declares none whatever it means."""
         text = self._text(path) or ""
+        if self._every:
+            self._notices[Notice(self._shown(path), line, f"{reason[:1].lower()}{reason[1:]}", "")] = None
+            return
         named = {canonicalize_name(found[0]) for found in self._spelt.finditer(text)}
         for name in sorted({self._meant.get(name, name) for name in named}):
             said = f"{reason[:1].lower()}{reason[1:]}; what it requires of {name} is not known"
