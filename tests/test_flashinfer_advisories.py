@@ -50,11 +50,6 @@ def swallowed(call: str) -> str:
 
 CASES: dict[str, tuple[str, str, str]] = {
     "mnnvl-workspace-over-mpi": (f"{CREATE}(world_size=n)", SINCE, f"{CREATE}(comm_backend=mine)"),
-    "mnnvl-workspace-meets-on-world": (
-        f"{CREATE}(backend='mnnvl', comm_backend=mine)",
-        "0.6.10 to 0.6.14",
-        f"{CREATE}(backend='mnnvl', comm_backend=mnnvl.TorchDistBackend(group))",
-    ),
     "root-rank-is-global": (
         f"{CREATE}(backend='trtllm', comm_backend=mnnvl.TorchDistBackend(group=group))",
         "0.6.0 to 0.6.9",
@@ -72,6 +67,16 @@ CASES: dict[str, tuple[str, str, str]] = {
     "mnnvl-without-vote": (f"{CREATE}(backend='mnnvl')", "0.6.16 to 0.7.4", f"{CREATE}(backend='auto')"),
     "confidential-computing": (f"{CREATE}(backend='mnnvl')", "0.6.16 to 0.7.4", f"{CREATE}(backend='auto')"),
     "libcudart-at-first-use": (swallowed(BOTH), "0.6.14 to 0.7.4", BOTH),
+    "libcudart-at-first-use-of-auto": (
+        swallowed(f"{CREATE}(world_size=n)"),
+        "0.6.16 to 0.7.4",
+        swallowed(f"{CREATE}(backend='mnnvl')"),
+    ),
+    "libcudart-at-first-use-of-the-pair": (
+        swallowed("comm.trtllm_create_ipc_workspace_for_all_reduce_fusion(n, n, n, n)"),
+        "0.6.14 to 0.7.4",
+        "comm.trtllm_create_ipc_workspace_for_all_reduce_fusion(n, n, n, n)",
+    ),
     "mnnvl-memory-over-pidfd": (
         "mnnvl.MnnvlMemory(mine, n)",
         "0.6.0 to 0.6.15.post1",
