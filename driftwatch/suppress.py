@@ -26,7 +26,7 @@ from packaging.version import Version
 
 from driftwatch.errors import InputError
 from driftwatch.findings import Finding, Severity
-from driftwatch.project.discovery import path_matches
+from driftwatch.project.discovery import path_matches, regular
 from driftwatch.releases import ReleaseSet, Timeline
 
 _DIRECTIVE = re.compile(
@@ -311,9 +311,7 @@ def _no_such(code: str, decisions: Decisions) -> str:
 def read_baseline(path: Path) -> tuple[BaselineEntry, ...]:
     """The entries of a baseline file; `InputError` when it is not one."""
     try:
-        if path.exists() and not path.is_file():
-            raise InputError(f"the baseline {path} is not a file")  # a device or a pipe may have no end
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(regular(path).decode("utf-8"))
     except OSError as error:
         raise InputError(
             f"cannot read the baseline {path}: {error.strerror or error}", "make one with `driftwatch baseline write`"

@@ -77,7 +77,7 @@ def test_in_what_a_timeline_is_asked_for() -> None:
 def test_a_baseline_that_is_no_file(studio: Path, kind: str) -> None:
     place = {"device": Path("/dev/zero"), "pipe": studio / "pipe", "folder": studio}[kind]
     os.mkfifo(studio / "pipe")
-    assert "is not a file" in whole(2, "scan", "--baseline", str(place), cwd=studio)
+    assert "cannot read the baseline" in whole(2, "scan", "--baseline", str(place), cwd=studio)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")

@@ -37,7 +37,9 @@ class Trapped:
         done = subprocess.run(
             [sys.executable, str(script), *arguments],
             cwd=self.folder,
-            env=surroundings({"XDG_CACHE_HOME": str(self.home / "cache"), **environment}),
+            env=surroundings(
+                {"XDG_CACHE_HOME": str(self.home / "cache"), "TMPDIR": str(self.home / "scratch"), **environment}
+            ),
             capture_output=True,
             text=True,
             errors="surrogateescape",
@@ -45,6 +47,21 @@ class Trapped:
             timeout=120,
         )
         return Result(done.returncode, done.stdout, done.stderr)
+
+    def standing(self) -> dict[str, bytes | None]:
+        """All that has to stay as it is: the project but for what is recorded in it, what it leads to, the scratch."""
+        found: dict[str, bytes | None] = {}
+        for place in (self.folder, self.outside, self.home / "scratch"):
+            for path in sorted(place.rglob("*")):
+                own = path.relative_to(place.parent).as_posix()
+                if not own.startswith(("project/snapshots/", "project/.git/")):
+                    regular = path.is_file() and not path.is_symlink()
+                    found[own] = path.read_bytes() if regular else None
+        return found
+
+    @property
+    def outside(self) -> Path:
+        return self.home.parent / "outside"
 
     @property
     def sprung(self) -> list[str]:
@@ -59,7 +76,7 @@ def standard_library() -> list[str]:
 
 def set_traps(folder: Path) -> Trapped:
     project, marks, home = folder / "project", folder / "marks", folder / "home"
-    for each in (project, marks, home):
+    for each in (project, marks, home, home / "scratch", folder / "outside"):
         each.mkdir()
     make_studio(project)
     spring = "open({path!r}, 'w').close()\nraise SystemExit('a trap went off')\n"
@@ -69,7 +86,27 @@ def set_traps(folder: Path) -> Trapped:
         _program(project / name, marks / f"program {name}")
         _program(project / f"{name}.exe", marks / f"program {name}.exe")
     _repository(project, marks)
+    _leads_elsewhere(project, folder / "outside")
     return Trapped(project, marks, home)
+
+
+def _leads_elsewhere(project: Path, outside: Path) -> None:
+    """Links to what is the person's own, to devices, in circles and to nothing; pipes; names like options."""
+    (outside / "mine.py").write_text("import kiln\n\nkiln.raku(1)\n")
+    (outside / "mine.json").write_text("{}\n")
+    folder = project / "leads"
+    folder.mkdir()
+    (folder / "outside").symlink_to(outside)
+    (folder / "mine.py").symlink_to(outside / "mine.py")
+    (folder / "circle.py").symlink_to(folder / "circle.py")
+    (folder / "circle").symlink_to(folder)
+    (folder / "nothing.py").symlink_to(folder / "nowhere")
+    (folder / "requirements.txt").symlink_to("/dev/zero")
+    for name in ("zero.py", "pyproject.toml"):
+        (folder / name).symlink_to("/dev/zero")
+    os.mkfifo(folder / "pipe.py")
+    os.mkfifo(folder / "setup.cfg")
+    (folder / "--output=x.py").write_text("import kiln\n")
 
 
 def _program(path: Path, mark: Path) -> None:

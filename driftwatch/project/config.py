@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from driftwatch.errors import ConfigError
+from driftwatch.project.discovery import regular
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -82,7 +83,7 @@ def load(path: Path) -> Config:
 
 def _mentions_us(path: Path) -> bool:
     try:
-        return b"driftwatch" in path.read_bytes()
+        return b"driftwatch" in regular(path)
     except OSError:
         return False
 
@@ -105,7 +106,7 @@ def _load(path: Path, *, required: bool) -> Config | None:
 def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
     """A TOML file as text and data; `ConfigError` with file and line when it cannot be read."""
     try:
-        data = path.read_bytes()
+        data = regular(path)
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror or error}") from None
     try:

@@ -25,7 +25,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from driftwatch.errors import DriftwatchError
-from driftwatch.project.discovery import folders_below, is_project, listed, project_of
+from driftwatch.project.discovery import folders_below, is_project, listed, project_of, regular
 from driftwatch.project.dockerfile import Installed, installed, is_dockerfile
 
 if sys.version_info >= (3, 11):
@@ -463,7 +463,7 @@ class Requirements:
         try:
             if path.stat().st_size > _LARGEST:
                 return None
-            return path.read_text(encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
+            return regular(path).decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             return None
         except OSError as error:

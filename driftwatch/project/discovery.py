@@ -11,8 +11,10 @@ A file has one path in all that is said of it: the one from its project, however
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -92,6 +94,8 @@ def find_roots(
         absolute = Path(os.path.normpath(base.resolve() / path))
         if absolute.is_dir():
             folders[absolute.resolve()] = None
+        elif absolute.exists() and not absolute.is_file():
+            raise InputError(f"cannot scan {str(path)!r}: it is no regular file", "a device or a pipe may never end")
         elif absolute.exists():
             named[absolute.parent.resolve() / absolute.name] = None
         else:
@@ -136,6 +140,14 @@ def project_of(folders: Sequence[Path]) -> Path:
     return nearest or common
 
 
+def regular(path: Path) -> bytes:
+    """The bytes of a regular file; `OSError` for anything else, of which reading may never end."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return path.read_bytes()
+
+
 def is_project(folder: Path) -> bool:
     """Whether a folder is the root of a project or of a repository."""
     return any(os.path.lexists(folder / name) for name in _PROJECT_FILES)
@@ -175,7 +187,7 @@ def mentions(paths: Sequence[Path], module: str) -> bool:
     for root in find_roots(paths, base=Path.cwd()).roots:
         for name in root.files:
             with contextlib.suppress(OSError):
-                if wanted.search((root.folder / name).read_bytes()):
+                if wanted.search(regular(root.folder / name)):
                     return True
     return False
 
