@@ -421,6 +421,13 @@ def join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseSe
     return a
 
 
+def _common(here: Entry, there: Entry) -> Location | None:
+    """Where an item first became an argument, of one that two ways have; nowhere, where it was kept on one of them."""
+    if here.releases and there.releases and None in (here.location, there.location):
+        return None
+    return here.location if here.releases else there.location
+
+
 def _join_entry(
     a: Entry | None, reach_a: ReleaseSet, b: Entry | None, reach_b: ReleaseSet, decided: ReleaseSet
 ) -> Entry:
@@ -433,7 +440,7 @@ def _join_entry(
             certain,
             chosen(here.value, there.value, decided) if decided else join(here.value, there.value),
             here.trace if here.releases else there.trace,
-            here.location if here.releases else there.location,
+            _common(here, there),
             here.conditional | there.conditional | (decided & ((here.releases | there.releases) - certain)),
         )
     one = (a or b or Entry(EMPTY, EMPTY, Value())).within(reach_a if a is not None else reach_b)

@@ -271,6 +271,13 @@ class Partial(Atom):
 
 
 @dataclass(frozen=True, slots=True)
+class PartialMethod(Atom):
+    """``functools.partialmethod``, as it stands in a class; what it holds lives in the heap under this number."""
+
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
 class Factory(Atom):
     """The default of a field that is made for each instance, by calling this."""
 
@@ -372,8 +379,8 @@ def atom_of(key: Key) -> Atom:
 def key_of(atom: Atom) -> int | None:
     """The heap number of what a thing holds, where that lives in the heap."""
     kind = type(atom)
-    if kind is DictRef or kind is ListRef or kind is Partial:
-        return cast("DictRef | ListRef | Partial", atom).key
+    if kind is DictRef or kind is ListRef or kind is Partial or kind is PartialMethod:
+        return cast("DictRef | ListRef | Partial | PartialMethod", atom).key
     return cast("Instance", atom).site if kind is Instance else None
 
 

@@ -6,6 +6,7 @@ import libcst as cst
 
 from driftwatch.flow.domain.values import (
     Class,
+    Const,
     DictRef,
     Instance,
     Lazy,
@@ -118,6 +119,8 @@ def assign(run: Run, target: cst.CSTNode, value: Value) -> None:
     elif isinstance(target, cst.Attribute):
         _assign_attribute(run, target, value)
     elif isinstance(target, cst.Subscript):
+        if isinstance(target.value, cst.Attribute) and target.value.attr.value == "__dict__":
+            _assign_by_name(run, target, target.value.value, value)
         owner = run.eval(target.value, callee=True)
         piece = target.slice[0].slice if len(target.slice) == 1 else None
         if isinstance(piece, cst.Index):
@@ -126,6 +129,14 @@ def assign(run: Run, target: cst.CSTNode, value: Value) -> None:
             set_slice(run, owner, piece, value)
     elif isinstance(target, cst.StarredElement):
         assign(run, target.value, value)
+
+
+def _assign_by_name(run: Run, target: cst.Subscript, owner: cst.BaseExpression, value: Value) -> None:
+    """``owner.__dict__["name"] = value`` sets an attribute."""
+    piece = target.slice[0].slice if len(target.slice) == 1 else None
+    for where, key in as_alternatives(run.eval(piece.value), run.state.reach) if isinstance(piece, cst.Index) else ():
+        if isinstance(key, Const) and isinstance(key.value, str):
+            set_attribute(run, run.eval(owner, callee=True).within(where), key.value, value.within(where))
 
 
 def take_apart_targets(run: Run, target: cst.Tuple | cst.List, value: Value) -> None:

@@ -13,7 +13,16 @@ import libcst as cst
 
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.exceptions import raised_of
-from driftwatch.flow.domain.state import NO_ARGUMENTS, DictContent, Entry, State, join_states
+from driftwatch.flow.domain.lineage import lineage
+from driftwatch.flow.domain.state import (
+    NO_ARGUMENTS,
+    Arguments,
+    DictContent,
+    Entry,
+    ListContent,
+    State,
+    join_states,
+)
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter
 from driftwatch.flow.domain.values import (
     Alternative,
@@ -177,6 +186,25 @@ def _comparison(run: Run, node: cst.Comparison) -> tuple[State, State]:
     return run.state, failing if failing is not None else run.state.fork(EMPTY)
 
 
+def _is_in(
+    run: Run, container: Atom, item: Atom, where: ReleaseSet, node: cst.CSTNode
+) -> tuple[ReleaseSet, ReleaseSet, ReleaseSet]:
+    """Where something may be in a container and where it may not; and where the library decides, nobody can tell how.
+
+    Of an object of the code base, its own method says so.
+    """
+    own = None
+    if isinstance(container, Instance) and any("__contains__" in each.methods for each in lineage(container.code)[0]):
+        own = instance_attribute(run, container, "__contains__", where, None)
+    if own is None:
+        return *membership(run, container, item, where), EMPTY
+    given = Entry(where, where, Value(((where, item),)))
+    answer = run.call(own, Arguments(ListContent((given,))), node).within(where)
+    may = answer.where(lambda atom: truth_of(run, atom) is not False)
+    may_not = answer.where(lambda atom: truth_of(run, atom) is not True)
+    return may, may_not, may & may_not & answer.where(is_tainted)
+
+
 def _compare(
     run: Run, left_node: cst.BaseExpression, left: Value, operation: str, right_node: cst.BaseExpression, right: Value
 ) -> tuple[State, State]:
@@ -188,7 +216,8 @@ def _compare(
         yes, no, undecided = EMPTY, EMPTY, EMPTY
         for where, item in as_alternatives(left, run.state.reach):
             for there, container in as_alternatives(right, where):
-                may, may_not = membership(run, container, item, there)
+                may, may_not, guess = _is_in(run, container, item, there, right_node)
+                undecided |= guess
                 yes, no = yes | may, no | may_not
                 if may & may_not and (is_tainted(item) or _is_of_release(run, container, there)):
                     undecided |= may & may_not

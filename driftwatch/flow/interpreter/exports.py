@@ -43,10 +43,21 @@ def hooks(module: ModuleCode) -> dict[str, frozenset[str]]:
             if isinstance(atom, Class):
                 order = lineage(atom.code)[0]
                 methods = [method for code in order for method in code.methods.values() if method.calls_library]
-                taken: set[str] = set().union(*(method.asks_itself for method in methods))
+                taken = _taken(order, methods)
                 open_ = {each for code in order for each in (*code.methods, *code.constants)} & taken
                 if open_:
                     found[name] = frozenset(open_) | found.get(name, frozenset())
+    return found
+
+
+def _taken(order: list[ClassCode], methods: list[FunctionCode]) -> set[str]:
+    """What methods take from the object that they belong to, be it by way of others of its methods."""
+    found: set[str] = set()
+    waiting = list(methods)
+    while waiting:
+        for name in waiting.pop().asks_itself - found:
+            found.add(name)
+            waiting += [each.methods[name] for each in order if name in each.methods]
     return found
 
 

@@ -12,7 +12,7 @@ import libcst as cst
 from driftwatch.flow.domain.code import ClassCode, FunctionCode
 from driftwatch.flow.domain.lineage import PLAIN_BASES, inheriting, lineage
 from driftwatch.flow.domain.renaming import reachable
-from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent
+from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.taint import anonymous, depends_on_release, tainted_within, tells
 from driftwatch.flow.domain.values import (
     STATIC,
@@ -30,6 +30,8 @@ from driftwatch.flow.domain.values import (
     LibMethod,
     LibObject,
     ListRef,
+    Partial,
+    PartialMethod,
     ProjectModule,
     SuperOf,
     Value,
@@ -181,6 +183,8 @@ def _bound_to(run: Run, owner: Atom | None, value: Value, node: cst.CSTNode | No
                 and any("__get__" in c.methods for c in lineage(each.code)[0])
             ):
                 found.extend(_given_by(run, each, owner, there, node))
+            elif isinstance(each, PartialMethod):
+                found.append((there, _bound_partial(run, owner, each)))
             else:
                 found.append((there, _bound_function(owner, each) if isinstance(each, Function) else each))
     return found
@@ -196,6 +200,17 @@ def _given_by(
     if method is None:
         return [(where, UNKNOWN)]
     return as_alternatives(run.call(method, Arguments(ListContent(given)), node), where)
+
+
+def _bound_partial(run: Run, owner: Atom | None, atom: PartialMethod) -> Atom:
+    """What a ``partialmethod`` is for an object: a partial of the method of that."""
+    content = run.content(atom.key)
+    if not isinstance(content, PartialContent):
+        return UNKNOWN
+    key = run.world.identities.number(content, run.frame.uid, "method", owner)
+    func = value_of(_bound_to(run, owner, content.func, None))
+    run.state.heap[key] = PartialContent(func, content.positional, content.keywords)
+    return Partial(key)
 
 
 def _bound_function(owner: Atom | None, atom: Function) -> Function:

@@ -11,16 +11,20 @@ from collections.abc import Iterator
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, Summary
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.taint import tells
+from driftwatch.flow.domain.values import NONE
 
 
 def differs(code: ClassCode, summary: Summary) -> bool:
     """Whether a method, or what it comes to, tells something else about the library for an object of this class."""
     order = lineage(code)[0]
     places = {id(each): i for i, each in enumerate(order)}
+    gives = any(atom != NONE for _, atom in summary.returns.alternatives)
     for owner, place in summary.reads.everywhere:
         at = places.get(id(owner), 0)
         for each in order[:at]:
-            if _has(each, name := place.removesuffix("?")) and (summary.uses_library or _tells(each, name)):
+            if not _has(each, name := place.removesuffix("?")):
+                continue
+            if summary.uses_library or _tells(each, name) or (gives and name in each.constants):
                 return True
     return False
 

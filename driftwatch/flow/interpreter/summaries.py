@@ -20,6 +20,7 @@ from driftwatch.flow.domain.values import Alternative, Class, Function, Instance
 from driftwatch.flow.interpreter.arguments import is_interesting, passes_constants
 from driftwatch.flow.interpreter.containers import merge_dicts
 from driftwatch.flow.interpreter.handed import hand_over, holds_mutable
+from driftwatch.flow.interpreter.members import stays
 from driftwatch.flow.interpreter.objects import content_of, held_by
 from driftwatch.flow.interpreter.parameters import bind_arguments
 from driftwatch.flow.interpreter.run import Run, escape
@@ -141,6 +142,8 @@ def _made_by(run: Run, summary: Summary, arguments: Arguments, callee: Function,
         after = renaming.content(content)
         if old == constructed and isinstance(before, DictContent) and isinstance(after, DictContent):
             after = merge_dicts(before, after, state.reach)
+            for entry in after.entries.values():
+                stays(run, entry.value)
         state.heap[new] = after
     return renaming
 

@@ -36,6 +36,7 @@ from driftwatch.flow.domain.values import (
     NamesOf,
     Namespace,
     Partial,
+    PartialMethod,
     Raised,
     Stack,
     Suppressing,
@@ -171,6 +172,13 @@ def _partial(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     key = run.world.identities.number(node, run.frame.uid, "partial", *run.frame.turns)
     run.state.heap[key] = PartialContent(func, rest, marked.keywords)
     return Value(((run.state.reach, Partial(key)),))
+
+
+def _partial_method(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return value_of(
+        (where, PartialMethod(atom.key) if isinstance(atom, Partial) else atom)
+        for where, atom in _partial(run, arguments, node).alternatives
+    )
 
 
 def _asdict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -374,6 +382,7 @@ MODELS: dict[str, Model] = {
     "sys.exit": _exit,
     "os._exit": _exit,
     "functools.partial": _partial,
+    "functools.partialmethod": _partial_method,
     **DEFERRED,
     "enum.auto": _auto,
     "contextlib.suppress": _suppress,
