@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.flow.programs.arguments import ARGUMENTS
 from tests.flow.programs.bases import BASES
 from tests.flow.programs.call_graph import CALL_GRAPH
+from tests.flow.programs.careful import CAREFUL
 from tests.flow.programs.carried_by_exceptions import CARRIED_BY_EXCEPTIONS
 from tests.flow.programs.constants import CONSTANTS
 from tests.flow.programs.containers import CONTAINERS
@@ -56,6 +57,6 @@ PROGRAMS = (
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
     *ITERATION, *EXPORTED, *CONSTANTS, *FILLED, *PUT_BY_OTHERS, *MATCHED, *TOLD_BY_CALLERS,
-    *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *NAMESPACES, *LOOKED_UP, *MADE_CLASSES,
+    *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *NAMESPACES, *LOOKED_UP, *MADE_CLASSES, *CAREFUL,
     *CALL_GRAPH,
 )  # fmt: skip

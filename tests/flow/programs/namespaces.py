@@ -146,23 +146,4 @@ NAMESPACES = (
             return _pick("make")(comm.create, x)
         """,
     ),
-    marked(
-        "module_that_is_not_looked_at",
-        """
-        import lib.comm as comm
-        import plain
-
-
-        def run(x):
-            plain.join = comm.fuse  #? `lib.comm.fuse` is kept in an attribute of an object that is not looked at
-            return plain.go(x)
-        """,
-        plain="""
-        join = None
-
-
-        def go(x):
-            return join(x, 1)
-        """,
-    ),
 )
