@@ -120,8 +120,8 @@ CAREFUL = (
                 self.action = action
                 self.options = options
 
-            def go(self, *given):
-                return self.action(*given, **self.options)  #! DW101 early 0.1.0 raises; DW101 out 0.2.0, 0.10.0 raises; DW102 axis 0.10.0 raises
+            def go(self, *args):
+                return self.action(*args, **self.options)  #! DW101 early 0.1.0 raises; DW101 bias 0.1.0 to 0.2.0 raises
 
 
         def _make(name, **options):
@@ -130,8 +130,8 @@ CAREFUL = (
 
 
         def run(x):
-            op = _make("gather", out=None)
-            return op.go(x, 1) if op is not None else x
+            op = _make("legacy", bias=None)
+            return op.go(x) if op is not None else x
 
 
         def run_join(x):
