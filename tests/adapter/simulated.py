@@ -185,6 +185,8 @@ class Build:
             everyone = list(backend.allgather((a["rank"], a["world_size"])))
         else:
             group = a.get("group") if self.meets_on == "group" or self.falls_to_group else None
+            if self.meets_on == "group" and a["backend"] == "mnnvl":
+                group = backend._group  # of whatever group a TorchDistBackend is, no argument says otherwise
             everyone = [None] * dist.get_world_size(group)
             dist.all_gather_object(everyone, (a["rank"], a["world_size"]), group=group)
         assert everyone == [(i, a["world_size"]) for i in range(a["world_size"])], f"met the wrong ranks: {everyone}"
