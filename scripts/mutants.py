@@ -36,7 +36,10 @@ class Area(NamedTuple):
 AREAS = {
     "suppress": Area(("driftwatch/suppress.py",), ("tests/test_suppress.py",)),
     "binding": Area(
-        ("driftwatch/binding",), ("tests/test_binding.py", "tests/test_binding_refused.py", "tests/test_rules_calls.py")
+        ("driftwatch/binding",),
+        tuple(
+            f"tests/test_{n}.py" for n in ("binding", "binding_refused", "rules_calls", "rules_names", "rules_examples")
+        ),
     ),
     "rules": Area(("driftwatch/rules",), tuple(f"tests/test_rules_{n}.py" for n in ("examples", "calls", "names"))),
     "diff_base": Area(("driftwatch/diff_base.py",), ("tests/test_diff_base.py",)),

@@ -12,7 +12,16 @@ from driftwatch.errors import InputError
 from driftwatch.findings import Finding, Severity, Verdict, judge
 from driftwatch.flow.uses import UNCAUGHT, Location
 from driftwatch.releases import ReleaseSet, Timeline
-from driftwatch.suppress import BaselineEntry, Decisions, Sifted, baseline_text, ignores, read_baseline, sift
+from driftwatch.suppress import (
+    BASELINE_SCHEMA,
+    BaselineEntry,
+    Decisions,
+    Sifted,
+    baseline_text,
+    ignores,
+    read_baseline,
+    sift,
+)
 
 TIMELINE = Timeline(("0.6", "0.7", "0.8"))
 CODES = ("DW101", "DW102", "DW201")
@@ -288,3 +297,27 @@ def test_a_damaged_baseline_is_told(tmp_path: Path, text: str, message: str) -> 
 def test_a_baseline_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read the baseline"):
         read_baseline(tmp_path / "nothing.json")
+
+
+def test_a_comment_that_has_ended_hides_no_other_of_the_same_statement() -> None:
+    text = "f(  # driftwatch: ignore until=0.1\n  x=1)  # driftwatch: ignore[DW101]\n"
+    result = sifted(text, finding())
+    assert (result.standing, [each.by for each in result.suppressed]) == ((), ["comment"])
+    assert told(result) == [(1, "this ignore has ended: release 0.1 is checked")]
+
+
+@pytest.mark.parametrize(
+    ("schema", "earlier"),
+    [(BASELINE_SCHEMA - 1, True), (0, True), (BASELINE_SCHEMA + 1, False), ("2", False), (None, False)],
+)
+def test_a_baseline_of_another_schema_says_what_wrote_it(tmp_path: Path, schema: object, earlier: bool) -> None:
+    path = tmp_path / "known.json"
+    path.write_text(json.dumps({"schema": schema, "entries": []}))
+    with pytest.raises(InputError, match="has schema") as refused:
+        read_baseline(path)
+    assert ("an earlier driftwatch wrote it" in (refused.value.hint or "")) is earlier
+
+
+def test_what_decided_nothing_is_told_by_line() -> None:
+    text = "x = 1  # driftwatch: ignore until=soon\ny = 2  # driftwatch: ignore[]\n"
+    assert [line for line, _ in told(sifted(text))] == [1, 2]
