@@ -445,6 +445,10 @@ def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNo
             else:
                 content = _anywhere(content, there, value)
         run.change(atom.key, content)
+        if atom.key in run.world.shared:
+            # Of a container, functions that share the dict are told nothing.
+            inside = value.only(lambda held: isinstance(held, (DictRef, ListRef)) and held.key not in run.world.shared)
+            lose(run, inside, node, "in a container that is put into a dict which functions share")
 
 
 def _anywhere(content: DictContent, where: ReleaseSet, value: Value) -> DictContent:

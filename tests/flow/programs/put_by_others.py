@@ -82,4 +82,30 @@ PUT_BY_OTHERS = (
         register("fuse", comm.fuse)
         """,
     ),
+    marked(
+        "put_by_others_in_a_container_of_its_own",
+        """
+        import lib.comm as comm
+        from registry import launch, register
+
+        register("fuse", comm.fuse, early=True)
+
+
+        def run(x):
+            return launch("fuse", x)
+        """,
+        runs=False,
+        registry="""
+        _REGISTRY = {}
+
+
+        def register(name, fn, **options):
+            _REGISTRY[name] = (fn, options)  #? `lib.comm.fuse` is in a container that is put into a dict which functions share
+
+
+        def launch(name, x):
+            fn, options = _REGISTRY[name]
+            return fn(x, 1, **options)
+        """,  # noqa: E501
+    ),
 )
