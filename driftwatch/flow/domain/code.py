@@ -268,6 +268,8 @@ class ClassCode:
     decorated: dict[str, Value] = field(default_factory=dict)
     """Methods that are not the same function in every release, and of those, what is the class's own."""
     chosen: list[FunctionCode] = field(default_factory=list)
+    setters: dict[str, FunctionCode] = field(default_factory=dict)
+    """What is called when a property is assigned to."""
     constants: dict[str, Value] = field(default_factory=dict)
     attributes: dict[str, Value] = field(default_factory=dict)
     set_on_class: dict[str, Value] = field(default_factory=dict)

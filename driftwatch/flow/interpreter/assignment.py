@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import libcst as cst
 
+from driftwatch.flow.domain.lineage import lineage
+from driftwatch.flow.domain.state import Arguments, Entry, ListContent
 from driftwatch.flow.domain.values import (
     Class,
     Const,
     DictRef,
+    Function,
     Instance,
     Lazy,
     LibModule,
@@ -154,6 +157,7 @@ def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared
     if owner.where(lambda atom: isinstance(atom, Lazy)) and has_library(run, value):
         owner = _looked_at(run, owner)
     name = target.attr.value
+    _call_setter(run, owner, name, value, target)
     set_attribute(run, owner, name, value)
     for where, atom in as_alternatives(owner, run.state.reach):
         if not isinstance(atom, (Instance, Class)):
@@ -171,6 +175,16 @@ def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared
     if path is not None and not declared and not told_apart and not owner.where(lambda a: isinstance(a, LibModule)):
         run.state.forget(path)
         run.state.vars[path] = value
+
+
+def _call_setter(run: Run, owner: Value, name: str, value: Value, node: cst.CSTNode) -> None:
+    """A property of the code base's own is assigned to."""
+    for where, atom in as_alternatives(owner, run.state.reach):
+        order = lineage(atom.code)[0] if isinstance(atom, Instance) else ()
+        setter = next((each.setters[name] for each in order if name in each.setters), None)
+        if setter is not None:
+            given = ListContent((Entry(where, where, value.within(where)),))
+            run.call(Value(((where, Function(setter, atom)),)), Arguments(given), node)
 
 
 def _looked_at(run: Run, value: Value) -> Value:

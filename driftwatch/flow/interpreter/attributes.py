@@ -115,7 +115,9 @@ def _of_a_guard(owner: Value, value: Value) -> Value:
 
 
 def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
-    if isinstance(atom, (LibModule, LibInstance)) or (isinstance(atom, LibObject) and atom.is_class):
+    if isinstance(atom, (LibModule, LibInstance)) or (
+        isinstance(atom, LibObject) and atom.is_class and name != "__call__"
+    ):
         if name == "__dict__":
             return [(where, NamesOf(atom))]
         if name == "__class__" and isinstance(atom, LibInstance):

@@ -23,11 +23,13 @@ from driftwatch.flow.domain.values import (
     Alternative,
     Class,
     Const,
+    DictRef,
     External,
     Function,
     Instance,
     Lazy,
     LibObject,
+    ListRef,
     Partial,
     Value,
     const,
@@ -37,6 +39,7 @@ from driftwatch.flow.domain.values import (
     value_of,
 )
 from driftwatch.flow.interpreter.arguments import argument, unknown_call
+from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.functions import call_function, is_known_callable
 from driftwatch.flow.interpreter.members import instance_attribute
 from driftwatch.flow.interpreter.objects import content_of, hold, make
@@ -149,6 +152,9 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
     _mark_hooks(code)
     kind = kind_of(lineage(code)[1])
     if kind is not None:
+        for value in code.constants.values():
+            kept = value.only(lambda atom: isinstance(atom, (DictRef, ListRef, Partial)))
+            lose(run, kept, node, "the value of an enumeration's member")
         code.constants.update(members_of(code, kind, code.constants))
     mark_of_body(run, code, code.constants)
     if outer_frame.function is None and outer_frame.owner is None:

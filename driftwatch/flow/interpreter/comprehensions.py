@@ -8,7 +8,7 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.state import DictContent, Entry, ListContent, put
-from driftwatch.flow.domain.values import Const, ListRef, Value, const, join, key_for, unknown, value_of
+from driftwatch.flow.domain.values import NOTHING, Const, ListRef, Value, const, join, key_for, unknown, value_of
 from driftwatch.flow.interpreter.containers import elements_of, item_of, put_here, turns_over
 from driftwatch.flow.interpreter.generators import iterated
 from driftwatch.flow.interpreter.names import assign_name
@@ -16,6 +16,7 @@ from driftwatch.flow.interpreter.results import unpacked
 from driftwatch.flow.interpreter.run import Run, as_alternatives, lists_of
 from driftwatch.flow.interpreter.sequences import part_between
 from driftwatch.flow.interpreter.sets import as_set, members_of
+from driftwatch.flow.syntax.children import walk
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
@@ -37,7 +38,7 @@ def list_comprehension(run: Run, node: cst.ListComp | cst.SetComp | cst.Generato
 
 def _one_list(run: Run, node: cst.ListComp | cst.SetComp | cst.GeneratorExp, iterable: Value, index: int) -> Value:
     collected: list[Entry] = []
-    open_ = _Flag()
+    open_ = _Flag(_assigned_in(run, node))
 
     def visit(certain: ReleaseSet, origin: Entry | None) -> None:
         value = run.eval(node.elt)
@@ -46,6 +47,7 @@ def _one_list(run: Run, node: cst.ListComp | cst.SetComp | cst.GeneratorExp, ite
 
     reach = run.state.reach
     _loop(run, node.for_in, iterable, reach, None, visit, open_)
+    _bind_assigned(run, open_)
     content = ListContent(tuple(collected) if not open_.where else (), open_.where)
     if open_.where:
         content = replace(content, others=value_of(a for e in collected for a in e.value.alternatives))
@@ -64,7 +66,7 @@ def _one_list(run: Run, node: cst.ListComp | cst.SetComp | cst.GeneratorExp, ite
 def dict_comprehension(run: Run, node: cst.DictComp) -> Value:
     """``{key: value for target in iterable if test}``."""
     content = DictContent()
-    open_ = _Flag()
+    open_ = _Flag(_assigned_in(run, node))
 
     def visit(certain: ReleaseSet, origin: Entry | None) -> None:
         nonlocal content
@@ -82,6 +84,7 @@ def dict_comprehension(run: Run, node: cst.DictComp) -> Value:
 
     iterable = iterated(run, run.eval(node.for_in.iter), node.for_in.iter)
     _loop(run, node.for_in, iterable, run.state.reach, None, visit, open_)
+    _bind_assigned(run, open_)
     content = replace(content, open=content.open | open_.where, forwarded=content.forwarded | open_.forwarded)
     return run.new_dict(node, content)
 
@@ -89,9 +92,11 @@ def dict_comprehension(run: Run, node: cst.DictComp) -> Value:
 class _Flag:
     """Where an iterable was not known in full."""
 
-    __slots__ = ("forwarded", "where")
+    __slots__ = ("forwarded", "named", "where")
 
-    def __init__(self) -> None:
+    def __init__(self, assigned: tuple[str, ...]) -> None:
+        self.named: dict[str, Value] = dict.fromkeys(assigned, NOTHING)
+        """What is assigned within it to variables of the function round it."""
         self.where = EMPTY
         self.forwarded = EMPTY
 
@@ -138,6 +143,7 @@ def _turn(
     open_: _Flag,
 ) -> None:
     """What is done with one of the things that are gone through."""
+    reach = run.state.reach
     bind(run, loop.target, part.value)
     sure = certain & part.certain
     for test in loop.ifs:
@@ -152,6 +158,23 @@ def _turn(
         _loop(run, loop.inner_for_in, inner, sure, carried, visit, open_)
     else:
         visit(sure, carried)
+        for name in open_.named:
+            # The last one counts, where it is there for certain.
+            before = open_.named[name].within(reach - sure)
+            open_.named[name] = join(before, run.state.vars.get(name, NOTHING))
+
+
+def _assigned_in(run: Run, node: cst.CSTNode) -> tuple[str, ...]:
+    """The variables to which ``:=`` assigns in a comprehension."""
+    targets = (
+        (each.target for each in walk(node) if isinstance(each, cst.NamedExpr)) if ":=" in run.frame.tree.text else ()
+    )
+    return tuple(target.value for target in targets if isinstance(target, cst.Name))
+
+
+def _bind_assigned(run: Run, found: _Flag) -> None:
+    for name, value in found.named.items():
+        assign_name(run, name, join(value, unknown(run.state.reach - value.defined())))
 
 
 def _known_part(run: Run, iterable: Value, open_: _Flag) -> list[Entry]:

@@ -187,19 +187,20 @@ def spread_into(run: Run, content: ListContent, value: Value) -> ListContent:
     parts = elements_of(run, value)
     if parts is not None:
         return replace(content, elements=(*content.elements, *parts))
-    open_, forwarded = content.open, content.forwarded
+    open_, forwarded, others = content.open, content.forwarded, content.others
     elements = content.elements
     for where, atom in as_alternatives(value, run.state.reach):
         inner = lists_of(run, atom)
         if inner is not None:
             elements = (*elements, *(e.within(where) for e in inner.elements if not e.releases.isdisjoint(where)))
             open_, forwarded = open_ | (inner.open & where), forwarded | (inner.forwarded & where)
+            others = join(others, inner.others.within(where))
             continue
         open_ |= where
         if of_parameter(atom):
             run.asks(atom.parameter)
             forwarded |= EMPTY if atom.derived else where
-    return replace(content, elements=elements, open=open_, forwarded=forwarded)
+    return replace(content, elements=elements, open=open_, forwarded=forwarded, others=others)
 
 
 def concatenate(run: Run, left: Value, right: Value, node: cst.CSTNode) -> Value | None:
@@ -207,7 +208,9 @@ def concatenate(run: Run, left: Value, right: Value, node: cst.CSTNode) -> Value
     first, second = elements_of(run, left), elements_of(run, right)
     if first is None or second is None:
         return None
-    return run.new_list(node, ListContent((*first, *second)))
+    contents = [lists_of(run, atom) for value in (left, right) for _, atom in value.alternatives]
+    is_tuple = all(content is not None and content.is_tuple for content in contents)
+    return run.new_list(node, ListContent((*first, *second), is_tuple=is_tuple))
 
 
 def repeat(run: Run, left: Value, right: Value, node: cst.CSTNode) -> Value:
@@ -278,8 +281,9 @@ def _own_subscript(run: Run, owner: Atom, where: ReleaseSet) -> Value | None:
     """The method of a class of the code base that a subscript of its instance calls."""
     if isinstance(owner, Instance):
         for each in lineage(owner.code)[0]:
-            if "__getitem__" in each.methods:
-                return Value(((where, Function(each.methods["__getitem__"], owner)),))
+            for name in ("__getitem__", "__missing__"):
+                if name in each.methods:
+                    return Value(((where, Function(each.methods[name], owner)),))
     return None
 
 

@@ -6,7 +6,7 @@ code base calls them. A function's summary is what a call does of whose argument
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -112,6 +112,7 @@ class Entries:
         perhaps: ReleaseSet = EMPTY,
         within: Frame | None = None,
         receiver: ClassCode | None = None,
+        heap: Mapping[int, Content] | None = None,
     ) -> Summary:
         """Analyse a function; `within` is where it is defined or handed out, where it is no entry point of its own."""
         run = Run(self._world)
@@ -119,6 +120,9 @@ class Entries:
         identities = self._world.identities
         uid = identities.construction(function) if constructs else identities.activation(id(function), id(receiver))
         state = State(reach, {}, dict(function.module.heap))
+        if heap:
+            # What the variables of the function round it hold.
+            state.adopt(dict(heap))
         if function.owner is not None:
             state.adopt(dict((receiver or function.owner).heap))
         if perhaps:
@@ -231,7 +235,8 @@ class Entries:
             closure = ({**(function.closure[0] if function.closure else {}), **variables}, *outer)
             if function not in self._active:
                 self._active.append(function)
-                self._analyse(function, function.reach, records=True, closure=closure, within=frame)
+                heap = end.heap if end is not None else {}
+                self._analyse(function, function.reach, records=True, closure=closure, within=frame, heap=heap)
                 self._active.pop()
         for function in dict.fromkeys(frame.taken_over):
             if frame.records and (function.escapes or not function.called) and function not in self._active:

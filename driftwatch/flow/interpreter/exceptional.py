@@ -30,6 +30,8 @@ from driftwatch.flow.domain.values import (
     value_of,
 )
 from driftwatch.flow.interpreter.containers import elements_of
+from driftwatch.flow.interpreter.escape import lose
+from driftwatch.flow.interpreter.objects import content_of
 from driftwatch.flow.interpreter.run import Run, as_alternatives, settle, taken_by
 from driftwatch.flow.syntax.syntax import dotted_name, statements
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -221,7 +223,10 @@ def execute_raise(run: Run, node: cst.Raise) -> None:
     if node.exc is not None:
         value = run.eval(node.exc)
     if node.cause is not None:
-        run.eval(node.cause.item)
+        for _, cause in run.eval(node.cause.item).alternatives:
+            content = content_of(run, cause)
+            for entry in content.entries.values() if content is not None else ():
+                lose(run, entry.value.within(entry.releases), node, "held by the cause of an exception")
     reach = run.state.reach
     if not reach:
         return

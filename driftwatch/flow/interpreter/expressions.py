@@ -12,7 +12,7 @@ from typing import Any, cast
 import libcst as cst
 
 from driftwatch.flow.domain import pure
-from driftwatch.flow.domain.state import DictContent, Entry, ListContent, either
+from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, either
 from driftwatch.flow.domain.taint import is_tainted
 from driftwatch.flow.domain.values import (
     FALSE,
@@ -25,6 +25,7 @@ from driftwatch.flow.domain.values import (
     Const,
     DictRef,
     External,
+    Instance,
     LibObject,
     ListRef,
     Opaque,
@@ -45,7 +46,7 @@ from driftwatch.flow.interpreter.containers import concatenate, merge_value, put
 from driftwatch.flow.interpreter.deferred import awaited
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.functions import define_lambda
-from driftwatch.flow.interpreter.generators import give_out
+from driftwatch.flow.interpreter.generators import give_out, iterated, method_of
 from driftwatch.flow.interpreter.names import assign_name, look_up
 from driftwatch.flow.interpreter.run import (
     Run,
@@ -149,7 +150,7 @@ def _sequence(run: Run, node: cst.Tuple | cst.List) -> Value:
     for element in node.elements:
         value = keep(run, element.value)
         if isinstance(element, cst.StarredElement):
-            content = spread_into(run, content, value)
+            content = spread_into(run, content, iterated(run, value, element))
         else:
             reach = run.state.reach
             content = ListContent(
@@ -199,6 +200,9 @@ def _binary(run: Run, node: cst.BinaryOperation) -> Value:
     left = run.world.modules.looked_at(evaluate(run, node.left))
     right = run.world.modules.looked_at(evaluate(run, node.right))
     operation = type(node.operator).__name__
+    own = _by_method(run, _METHODS.get(operation, ""), left, right, node)
+    if own is not None:
+        return own
     if operation in OPERATIONS and _are_sets(run, operation, left, right):
         return run.new_list(node, combined(run, OPERATIONS[operation], left, right))
     if operation == "BitOr" and (
@@ -209,13 +213,33 @@ def _binary(run: Run, node: cst.BinaryOperation) -> Value:
     if operation == "BitOr" and left.where(_is_class) and right.where(_is_class):
         # A union, which is for `isinstance`.
         return run.new_list(node, ListContent((*_classes(run, left), *_classes(run, right)), is_tuple=True))
-    if operation == "Add" and left.where(lambda a: not isinstance(a, Const)):
+    if operation == "Add" and any(value.where(lambda a: not isinstance(a, Const)) for value in (left, right)):
         joined = concatenate(run, left, right, node)
         if joined is not None:
             return joined
     if operation == "Multiply" and lists_of(run, left.single() or UNKNOWN) is not None:
         return repeat(run, left, right, node)
     return pairwise(run, operation, left, right)
+
+
+_METHODS = {
+    "Add": "add", "BitAnd": "and", "BitOr": "or", "BitXor": "xor", "Divide": "truediv", "FloorDivide": "floordiv",
+    "LeftShift": "lshift", "MatrixMultiply": "matmul", "Modulo": "mod", "Multiply": "mul", "Power": "pow",
+    "RightShift": "rshift", "Subtract": "sub", "Minus": "neg", "Plus": "pos", "BitInvert": "invert",
+}  # fmt: skip
+
+
+def _by_method(run: Run, name: str, left: Value, right: Value | None, node: cst.CSTNode) -> Value | None:
+    """What an operator gives for objects of the code base, whose methods say so; None where none does."""
+    for owner, method, other in ((left, f"__{name}__", right), (right, f"__r{name}__", left)):
+        atom = owner.single() if owner is not None else None
+        if isinstance(atom, Instance):
+            reach = run.state.reach
+            given = ListContent((Entry(reach, reach, other),)) if other is not None else ListContent()
+            called = method_of(run, atom, method, Arguments(given), reach, node)
+            if called is not None:
+                return called
+    return None
 
 
 def _are_sets(run: Run, operation: str, left: Value, right: Value) -> bool:
@@ -242,6 +266,9 @@ def _unary(run: Run, node: cst.UnaryOperation) -> Value:
     if isinstance(node.operator, cst.Not):
         return _test(run, node)
     value = evaluate(run, node.expression)
+    own = _by_method(run, _METHODS[type(node.operator).__name__], value, None, node)
+    if own is not None:
+        return own
     found: list[Alternative] = []
     for where, atom in as_alternatives(value, run.state.reach):
         try:

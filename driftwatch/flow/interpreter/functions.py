@@ -6,13 +6,13 @@ the library, it passes its arguments on, or it does not return in every release.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, Summary
 from driftwatch.flow.domain.frames import Frame
-from driftwatch.flow.domain.lineage import methods_of
+from driftwatch.flow.domain.lineage import lineage, methods_of
 from driftwatch.flow.domain.state import (
     Arguments,
     Entry,
@@ -25,6 +25,7 @@ from driftwatch.flow.domain.state import (
 )
 from driftwatch.flow.domain.values import (
     STATIC,
+    Alternative,
     Atom,
     Class,
     Const,
@@ -46,7 +47,7 @@ from driftwatch.flow.domain.values import (
 )
 from driftwatch.flow.interpreter.arguments import is_interesting, passes_constants, unknown_call
 from driftwatch.flow.interpreter.deferred import COROUTINE, defer, put_off
-from driftwatch.flow.interpreter.escape import has_library
+from driftwatch.flow.interpreter.escape import has_library, lose
 from driftwatch.flow.interpreter.generators import begin_generator, end_generator
 from driftwatch.flow.interpreter.handed import hand_over, holds_mutable
 from driftwatch.flow.interpreter.names import assigned_outside
@@ -88,9 +89,7 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
     run.eager += 1
     applied = [(decorator, run.eval(decorator.decorator, callee=True)) for decorator in node.decorators]
     run.eager -= 1
-    for parameter in all_parameters(node.params):
-        if parameter.default is not None:
-            run.eval(parameter.default)
+    _evaluate_defaults(run, node.params)
     if run.frame.function is not None:
         function.closure = (dict(run.state.vars), *run.frame.closure)
     elif run.frame.owner is not None:
@@ -100,7 +99,27 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
     function.patches = tuple(wrapper for _, wrapper in applied if wrapper.where(lambda a: isinstance(a, Replacing)))
     for decorator, wrapper in reversed(applied):
         value = _decorated(run, function, decorator, wrapper, value)
+    owner, before = run.frame.owner, run.state.vars.get(node.name.value)
+    if owner is not None and run.frame.function is None and before is not None and _is_accessor(function):
+        # What is read is what the property gives.
+        owner.chosen.append(function)
+        if function.decorators[-1] == f"{node.name.value}.setter":
+            owner.setters[node.name.value] = function
+        return before
     return value
+
+
+def _evaluate_defaults(run: Run, parameters: cst.Parameters) -> None:
+    for parameter in all_parameters(parameters):
+        if parameter.default is not None:
+            value = run.eval(parameter.default)
+            if not isinstance(parameter.default, (cst.Name, cst.Attribute, cst.Tuple)):
+                lose(run, value, parameter.default, "the default of a parameter")
+
+
+def _is_accessor(function: FunctionCode) -> bool:
+    """Whether a function sets or deletes a property that another one gives."""
+    return function.decorators[-1:] in ((f"{function.name}.setter",), (f"{function.name}.deleter",))
 
 
 def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapper: Value, value: Value) -> Value:
@@ -112,6 +131,10 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
     alone = wrapper.single()
     if isinstance(alone, Lazy):
         wrapper = run.world.modules.look_at(alone) or wrapper
+    if isinstance(wrapper.single(), (LibObject, LibMethod)):
+        reach = run.state.reach
+        run.call(wrapper, Arguments(ListContent((Entry(reach, reach, value),))), decorator.decorator)
+        return value
     if isinstance(wrapper.single(), (Function, Class, Instance, Partial)):
         reach, escaped = run.state.reach, function.escaped
         made = run.call(wrapper, Arguments(ListContent((Entry(reach, reach, value),))), decorator.decorator)
@@ -165,6 +188,7 @@ def _wrap_method(owner: ClassCode, method: FunctionCode, wrappers: tuple[Functio
 def define_lambda(run: Run, node: cst.Lambda) -> Value:
     """The value of a lambda."""
     function = run.world.identities.function(run.frame, node, "<lambda>")
+    _evaluate_defaults(run, node.params)
     function.reach |= run.state.reach
     function.closure = (dict(run.state.vars), *run.frame.closure)
     run.frame.defined.append(function)
@@ -266,7 +290,7 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         return True
     if summary.uses_library and not run.frame.muted and _is_hidden(run) and not _is_for_later(run, function, node):
         return True
-    if isinstance(callee.bound, Instance) and is_special(run, callee.bound, summary, arguments):
+    if isinstance(callee.bound, Instance) and _is_another(run, callee.bound, summary, arguments):
         return True
     if isinstance(callee.bound, Const) or ((summary.forwards or summary.leaves_open) and arguments):
         return True
@@ -306,6 +330,20 @@ def _decides(run: Run, callee: Function, summary: Summary, arguments: Arguments)
 def _is_told_apart(run: Run, bound: Atom | None) -> bool:
     """Whether what a method is called of is known by what it holds, which may decide as a constant does."""
     return isinstance(bound, Instance) and content_of(run, bound) is not None
+
+
+def _is_another(run: Run, this: Instance, summary: Summary, arguments: Arguments) -> bool:
+    """Whether a method does something else for this object than for any."""
+    return is_special(run, this, summary, arguments) or _gives_itself(run, this, summary.returns)
+
+
+def _gives_itself(run: Run, this: Instance, returns: Value) -> bool:
+    """Whether a method may return the object that it is called of, which holds something of the library."""
+    order = lineage(this.code)[0]
+    if not any(isinstance(a, Instance) and a.site is None and a.code in order for _, a in returns.alternatives):
+        return False
+    content = content_of(run, this)
+    return content is not None and any(has_library(run, entry.value) for entry in content.entries.values())
 
 
 def _is_a_choice(returns: Value) -> bool:
@@ -416,9 +454,13 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
     for patch in function.patches:
         enter_patches(run, patch)
     node = function.node
+    end: State | None
     if isinstance(node, cst.Lambda):
         value = run.eval(node.body)
-        return value, run.state
+        end = run.state
+        _leave(run, frame, value.alternatives, end)
+        run.state = end
+        return value, end
     start, given_conditions = state.reach, state.conditional
     body = function.tree.body(node)
     generates = is_generator(function) and frame.at_yield is None
@@ -432,7 +474,7 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
     if run.state.reach:
         frame.returns.append((run.state, const(None, run.state.reach)))
     value = Value()
-    end: State | None = None
+    end = None
     live = EMPTY
     for there, _ in frame.returns:
         live |= there.live
@@ -447,19 +489,22 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         end = join_states(end, there)
     if function.owner is not None and function.name in CONSTRUCTORS and end is not None:
         keep_content(run.world, function.owner, end)
+    _leave(run, frame, (*value.alternatives, *frame.yields), end)
     if frame.at_yield is not None:
         return Value(), end
     if generates and not manages(function):
         return end_generator(run, frame, start, end)
     if generates:
         return value_of(frame.yields), end if end is not None else State(start, {}, state.heap, on_the_way_of=state)
-    if frame.caller is not None:
-        frame.handed_out = {
-            a.code for _, a in value.alternatives if isinstance(a, Function) and a.code in frame.defined
-        }
+    return value, end
+
+
+def _leave(run: Run, frame: Frame, given_out: Iterable[Alternative], end: State | None) -> None:
+    """An activation ends: what it defines is its caller's, or may be called by anyone."""
+    if frame.caller is not None and frame.at_yield is None:
+        frame.handed_out = {a.code for _, a in given_out if isinstance(a, Function) and a.code in frame.defined}
         frame.caller.taken_over.extend(frame.handed_out)
     run.world.entries.leave(run, frame, end)
-    return value, end
 
 
 def is_generator(function: FunctionCode) -> bool:

@@ -74,7 +74,7 @@ def iterated(run: Run, value: Value, node: cst.CSTNode) -> Value:
 
 
 def _gone_through(run: Run, atom: Instance, where: ReleaseSet, node: cst.CSTNode) -> Value | None:
-    made = _call(run, atom, "__iter__", NO_ARGUMENTS, where, node)
+    made = method_of(run, atom, "__iter__", NO_ARGUMENTS, where, node)
     if made is None:
         index = Entry(where, where, unknown(where))
         return _turns(run, atom, "__getitem__", Arguments(ListContent((index,))), "IndexError", where, node)
@@ -89,10 +89,10 @@ def _gone_through(run: Run, atom: Instance, where: ReleaseSet, node: cst.CSTNode
 
 def next_of(run: Run, atom: Instance, where: ReleaseSet, node: cst.CSTNode) -> Value | None:
     """What ``next`` gives of an object of the code base; None where it has no method for it."""
-    return _call(run, atom, "__next__", NO_ARGUMENTS, where, node)
+    return method_of(run, atom, "__next__", NO_ARGUMENTS, where, node)
 
 
-def _call(
+def method_of(
     run: Run, atom: Instance, name: str, arguments: Arguments, where: ReleaseSet, node: cst.CSTNode
 ) -> Value | None:
     """What a method of an object gives; None where it has none."""
@@ -108,7 +108,7 @@ def _turns(
     """What a method gives that is called until it raises what says that there is no more."""
     handler = Handler(run.frame.tree, node, (ends,), ())
     run.frame.tries.append(Try([handler], (node,)))
-    given = _call(run, atom, name, arguments, where, node)
+    given = method_of(run, atom, name, arguments, where, node)
     run.frame.tries.pop()
     settle(run, [run.state, *(state for _, state in handler.entries)])
     if given is None:

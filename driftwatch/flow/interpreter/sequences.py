@@ -73,7 +73,9 @@ def element_at(content: ListContent, index: int, where: ReleaseSet) -> list[Alte
     """What is at a place of a list; anything where that is not known."""
     found: list[Alternative] = []
     for here, listed in layouts_of(content, where):
-        if listed is None or not -len(listed) <= index < len(listed):
+        if listed is None:
+            found.extend(any_element(content, here))
+        elif not -len(listed) <= index < len(listed):
             found.append((here, UNKNOWN))
         else:
             value = listed[index].value.within(here)
@@ -98,7 +100,7 @@ def part_between(content: ListContent, bounds: slice, where: ReleaseSet) -> List
             lost |= here
         else:
             elements.extend(listed[bounds])
-    return ListContent(tuple(elements), lost, is_tuple=content.is_tuple, others=unknown(lost))
+    return ListContent(tuple(elements), lost, is_tuple=content.is_tuple, others=value_of(any_element(content, lost)))
 
 
 def taking(index: int | None) -> Operation:

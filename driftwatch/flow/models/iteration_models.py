@@ -44,6 +44,14 @@ def _zip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return _pairs(run, rows, node, open_)
 
 
+def _zip_longest(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    parts = [elements_of(run, entry.value) for entry in arguments.positional.elements]
+    if len({len(part) for part in parts if part is not None}) > 1:
+        # What fills the shorter ones is not followed.
+        return unknown_call(run, arguments, node)
+    return _zip(run, arguments, node)
+
+
 def _enumerate(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value, start = argument(arguments, 0), argument(arguments, 1, "start")
     if value is None:
@@ -188,7 +196,7 @@ ITERATION = {
     "builtins.next": _next,
     "builtins.zip": _zip,
     "functools.reduce": _reduce,
-    "itertools.zip_longest": _zip,
+    "itertools.zip_longest": _zip_longest,
 }
 
 GOES_THROUGH = frozenset(

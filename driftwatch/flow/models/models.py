@@ -54,10 +54,10 @@ from driftwatch.flow.interpreter.conditions import truth_of
 from driftwatch.flow.interpreter.constants import as_constant, constants_of, text_of
 from driftwatch.flow.interpreter.containers import elements_of, quantify
 from driftwatch.flow.interpreter.deferred import DEFERRED
-from driftwatch.flow.interpreter.escape import NOT_SORTED_OUT, lose
+from driftwatch.flow.interpreter.escape import NOT_SORTED_OUT, has_library, lose
 from driftwatch.flow.interpreter.exceptional import class_names, thrown
 from driftwatch.flow.interpreter.handed import only_reads
-from driftwatch.flow.interpreter.objects import make
+from driftwatch.flow.interpreter.objects import content_of, make
 from driftwatch.flow.interpreter.records import as_dict, is_record, replaced
 from driftwatch.flow.interpreter.results import count_of
 from driftwatch.flow.interpreter.run import Run, as_alternatives
@@ -104,6 +104,10 @@ def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -
     reach = run.state.reach
     if dotted in ("builtins.tuple", "builtins.sorted", "builtins.frozenset"):
         first = argument(arguments, 0)
+        by = arguments.keywords.entries.get("key")
+        if first is not None and by is not None and has_library(run, by.value):
+            for part in elements_of(run, first) or (Entry(reach, reach, unknown(reach)),):
+                run.call(by.value, Arguments(ListContent((part,))), node)
         if first is not None and any(as_constant(run, a, w & reach) is None for w, a in first.alternatives):
             parts = elements_of(run, first)
             if parts is not None and dotted == "builtins.tuple":
@@ -131,6 +135,16 @@ def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -
     if any(isinstance(a, Unknown) for _, a in found):
         run.may_raise()
     return value_of(found)
+
+
+def _taken_apart(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``dataclasses.astuple``: what is in a record is copied, however deep."""
+    value = argument(arguments, 0)
+    for where, atom in value.alternatives if value is not None else ():
+        content = content_of(run, atom)
+        for entry in content.entries.values() if content is not None else ():
+            lose(run, entry.value.within(entry.releases & where), node, "copied out of a record")
+    return unknown_call(run, arguments, node, reads_only=True)
 
 
 def _first(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -350,6 +364,7 @@ def _len(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 
 
 MODELS: dict[str, Model] = {
+    "dataclasses.astuple": _taken_apart,
     **INTROSPECTION,
     **IMPORT_CALLS,
     **PATCHES,

@@ -6,6 +6,7 @@ from tests.flow.programs.arguments import ARGUMENTS
 from tests.flow.programs.bases import BASES
 from tests.flow.programs.call_graph import CALL_GRAPH
 from tests.flow.programs.careful import CAREFUL
+from tests.flow.programs.carried import CARRIED
 from tests.flow.programs.carried_by_exceptions import CARRIED_BY_EXCEPTIONS
 from tests.flow.programs.constants import CONSTANTS
 from tests.flow.programs.containers import CONTAINERS
@@ -46,12 +47,15 @@ from tests.flow.programs.scopes import SCOPES
 from tests.flow.programs.sets import SETS
 from tests.flow.programs.sight import SIGHT
 from tests.flow.programs.skips import SKIPS
+from tests.flow.programs.small_faults import SMALL_FAULTS
 from tests.flow.programs.submodules import SUBMODULES
 from tests.flow.programs.taint import TAINT
 from tests.flow.programs.told_by_callers import TOLD_BY_CALLERS
 from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
+    *SMALL_FAULTS,
+    *CARRIED,
     *IMPORTS, *HANDED, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *PUT_OFF, *DECORATORS, *CONTROL,
     *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
