@@ -131,10 +131,12 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
     alone = wrapper.single()
     if isinstance(alone, Lazy):
         wrapper = run.world.modules.look_at(alone) or wrapper
-    if isinstance(wrapper.single(), (LibObject, LibMethod)):
+    of_library = wrapper.only(lambda atom: isinstance(atom, (LibObject, LibMethod)))
+    if of_library.alternatives:
         reach = run.state.reach
-        run.call(wrapper, Arguments(ListContent((Entry(reach, reach, value),))), decorator.decorator)
-        return value
+        run.call(of_library, Arguments(ListContent((Entry(reach, reach, value),))), decorator.decorator)
+        if len(of_library.alternatives) == len(wrapper.alternatives):
+            return value
     if isinstance(wrapper.single(), (Function, Class, Instance, Partial)):
         reach, escaped = run.state.reach, function.escaped
         made = run.call(wrapper, Arguments(ListContent((Entry(reach, reach, value),))), decorator.decorator)
