@@ -8,7 +8,6 @@ KNOWN: Mapping[str, str] = {
     "decorators_a_class_that_registers": (
         "said where the function gets out of sight: a dict on an instance, filled by a decorator, is not looked into"
     ),
-    "decorators_on_a_class": ("said where the function gets out of sight: a decorator that adds to its class"),
     "dynamic_exec": ("said where the module is given to `exec`"),
     "generators_send": ("said where the function is sent"),
     "returns_self": (
