@@ -16,7 +16,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from driftwatch.errors import ConfigError, DriftwatchError, UsageError
+from driftwatch.errors import UsageError
 from driftwatch.findings import Apart, Before, Finding, Severity, Verdict, judge, placed
 from driftwatch.flow.project import analyse
 from driftwatch.flow.syntax.source import SourceError, decode, without_warnings
@@ -28,12 +28,13 @@ from driftwatch.project.declared import Notice, Requirements
 from driftwatch.project.discovery import Found, Root, find_roots
 from driftwatch.project.pins import installations
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
-from driftwatch.rules import RULES, apply, apply_to_installations, suggestion, told_once
+from driftwatch.rules import RULES, apply, apply_to_installations, told_once
 from driftwatch.rules.advisories import load, within
 from driftwatch.rules.rule import Context, Rule
+from driftwatch.selection import _chosen_rules, _codes, _severities
 from driftwatch.sites import Site, site_order, sites_of
 from driftwatch.snapshot.history import History
-from driftwatch.suppress import Decisions, Idle, Suppressed, matches, read_baseline, sift
+from driftwatch.suppress import Decisions, Idle, Suppressed, read_baseline, sift
 from driftwatch.targets.companions import load_companions
 
 
@@ -291,48 +292,6 @@ def scan(request: ScanRequest) -> ScanResult:
 
 
 # -- what applies ----------------------------------------------------------------------------------------------------
-
-
-def _chosen_rules(request: ScanRequest) -> tuple[Rule, ...]:
-    config = request.config
-    select = _codes(request.select, None) if request.select else _codes(config.select, config)
-    ignore = _codes(request.ignore, None) if request.ignore else _codes(config.ignore, config)
-    return tuple(
-        rule for rule in RULES if (not select or matches(rule.code, select)) and not matches(rule.code, ignore)
-    )
-
-
-def _codes(selectors: Sequence[str], config: Config | None) -> tuple[str, ...]:
-    """Selectors as codes or prefixes of codes; a rule's name is as good as its code. `config` is where they stand."""
-    result: list[str] = []
-    for selector in (part for text in selectors for part in text.split(",")):
-        wanted = selector.strip()
-        named = [rule.code for rule in RULES if rule.name == wanted.lower()]
-        if named:
-            result += named
-        elif wanted and any(rule.code.startswith(wanted.upper()) for rule in RULES):
-            result.append(wanted.upper())
-        else:
-            raise _no_such_rule(wanted, config)
-    return tuple(result)
-
-
-def _no_such_rule(wanted: str, config: Config | None) -> DriftwatchError:
-    hint = suggestion(wanted)
-    if config is None:
-        return UsageError(f"there is no rule {wanted!r}", hint)
-    return ConfigError(f"{config.path}: there is no rule {wanted!r}", hint)
-
-
-def _severities(config: Config) -> dict[str, Severity]:
-    """Configured severities by code; the most specific selector decides."""
-    result: dict[str, tuple[int, Severity]] = {}
-    for selector, severity in config.severity.items():
-        for code in _codes((selector,), config):
-            for rule in RULES:
-                if matches(rule.code, (code,)) and len(code) >= result.get(rule.code, (0, severity))[0]:
-                    result[rule.code] = (len(code), Severity(severity))
-    return {code: severity for code, (_, severity) in result.items()}
 
 
 def _requirements(request: ScanRequest, found: Found) -> dict[Path, Requirements]:

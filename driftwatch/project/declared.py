@@ -13,11 +13,10 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -25,8 +24,10 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from driftwatch.errors import DriftwatchError
+from driftwatch.project.dependency_files import _metadata_files, _project, _subfolders
 from driftwatch.project.discovery import folders_below, is_project, listed, project_of, regular
 from driftwatch.project.dockerfile import Installed, installed, is_dockerfile
+from driftwatch.project.requirement_texts import _beginning, _located, _logical_lines, _public, _spelt, _table
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -495,69 +496,4 @@ class Requirements:
 # -- places ------------------------------------------------------------------------------------------------------------
 
 
-def _project(folder: Path) -> Path:
-    """The root of the project that a folder belongs to; itself where nothing above it says so."""
-    if any(folder.glob("*.dist-info")):
-        return folder
-    return next((place for place in (folder, *folder.parents) if is_project(place)), folder)
-
-
-def _subfolders(folder: Path) -> list[Path]:
-    return [folder / name for name in listed(folder)[1] if not name.startswith(".")]
-
-
-def _metadata_files(folder: Path, names: Collection[str]) -> list[Path]:
-    found = [name for name in ("PKG-INFO", "METADATA") if name in names]
-    found += [f"{name}/METADATA" for name in names if name.endswith(".dist-info")]
-    found += [f"{name}/PKG-INFO" for name in names if name.endswith(".egg-info")]
-    return [folder / name for name in found]
-
-
 # -- texts -------------------------------------------------------------------------------------------------------------
-
-
-def _logical_lines(text: str) -> Iterator[tuple[int, str, str]]:
-    """The lines of a requirements file as pip joins them: the number and text of the first, and the whole line."""
-    first, source = 0, ""
-    parts: list[str] = []
-    lines = text.split("\n")
-    for number, line in enumerate(lines, 1):
-        if not parts:
-            first, source = number, line
-        comment = line.lstrip().startswith("#")
-        goes_on = line.endswith("\\") and not comment
-        parts.append(f" {line}" if comment else line.removesuffix("\\"))
-        if goes_on and number < len(lines):
-            continue
-        yield first, source, _COMMENT.sub("", "".join(parts)).strip()
-        parts = []
-
-
-def _located(text: str, requirement: str, start: int) -> tuple[int, str]:
-    """The line of a requirement behind a place in a text, and that line."""
-    found = text.find(requirement, start) if requirement else -1
-    line = text.count("\n", 0, found if found >= 0 else start) + 1
-    return line, text.split("\n")[line - 1]
-
-
-def _public(version: str) -> Version | None:
-    """A version without its local part; None where it is none, such as one that a variable was to give."""
-    try:
-        return Version(Version(version).public)
-    except ValueError:
-        return None
-
-
-def _table(table: dict[str, Any], key: str) -> dict[str, Any]:
-    value = table.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-@cache
-def _beginning(names: frozenset[str]) -> re.Pattern[str]:
-    return re.compile("|".join(map(_spelt, sorted(names, key=len, reverse=True))) or r"(?!)", re.IGNORECASE)
-
-
-def _spelt(name: str) -> str:
-    """A pattern for a distribution's name in any spelling."""
-    return "[-_.]+".join(re.escape(part) for part in name.split("-"))

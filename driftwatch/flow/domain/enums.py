@@ -10,15 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from driftwatch.flow.domain.values import (
-    Atom,
-    Const,
-    External,
-    Opaque,
-    Value,
-    unknown,
-    value_of,
-)
+from driftwatch.flow.domain.values import Atom, Const, External, Opaque, Value, unknown, value_of
 from driftwatch.releases import ReleaseSet
 
 if TYPE_CHECKING:

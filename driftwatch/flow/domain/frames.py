@@ -12,11 +12,7 @@ from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode
 from driftwatch.flow.domain.coverage import Coverage
 from driftwatch.flow.domain.exceptions import Handler, Try
 from driftwatch.flow.domain.state import State
-from driftwatch.flow.domain.values import (
-    Alternative,
-    Deferred,
-    Value,
-)
+from driftwatch.flow.domain.values import Alternative, Deferred, Value
 from driftwatch.flow.syntax.syntax import Tree
 from driftwatch.flow.uses import Step
 

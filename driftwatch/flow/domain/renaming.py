@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from driftwatch.flow.domain.predicates import truth
 from driftwatch.flow.domain.state import Content, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.taint import anonymous, made_from
 from driftwatch.flow.domain.values import (
@@ -25,7 +26,6 @@ from driftwatch.flow.domain.values import (
     Unknown,
     Value,
     key_of,
-    truth,
     value_of,
 )
 from driftwatch.releases import ReleaseSet

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeGuard
 
+from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.values import (
     TAINTED,
     UNKNOWN,
@@ -21,7 +22,6 @@ from driftwatch.flow.domain.values import (
     Unknown,
     Value,
     join,
-    touches_library,
     unknown,
     value_of,
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import libcst as cst
 
+from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.taint import depends_on_release, differs_by_release, made_from
 from driftwatch.flow.domain.values import (
@@ -23,7 +24,6 @@ from driftwatch.flow.domain.values import (
     Unknown,
     Value,
     join,
-    touches_library,
 )
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.handed import hand_over

@@ -22,23 +22,18 @@ from driftwatch.flow.domain.values import (
 from driftwatch.flow.interpreter.annotations import annotated_here
 from driftwatch.flow.interpreter.comprehensions import parts_of, take_apart
 from driftwatch.flow.interpreter.constants import pairwise
-from driftwatch.flow.interpreter.containers import delete_item, merge_value, set_item, set_slice, spread_into
+from driftwatch.flow.interpreter.container_writes import delete_item, set_item, set_slice
+from driftwatch.flow.interpreter.containers import merge_value, spread_into
 from driftwatch.flow.interpreter.escape import has_library, lose
 from driftwatch.flow.interpreter.handed import fills
 from driftwatch.flow.interpreter.library_writes import put_in_place, use_patch
-from driftwatch.flow.interpreter.members import set_attribute
+from driftwatch.flow.interpreter.member_writes import set_attribute
 from driftwatch.flow.interpreter.names import assign_name
 from driftwatch.flow.interpreter.namespaces import is_out_of_sight
 from driftwatch.flow.interpreter.objects import content_of
 from driftwatch.flow.interpreter.outside import assign_outside
 from driftwatch.flow.interpreter.results import unpacked
-from driftwatch.flow.interpreter.run import (
-    Run,
-    as_alternatives,
-    dict_of,
-    keep,
-    lists_of,
-)
+from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, keep, lists_of
 from driftwatch.flow.interpreter.sets import OPERATIONS, combined, is_set
 from driftwatch.flow.syntax.syntax import dotted_name
 

@@ -16,6 +16,7 @@ from driftwatch.flow.domain.enums import (
 )
 from driftwatch.flow.domain.frames import Frame
 from driftwatch.flow.domain.lineage import derive, inheriting, is_exception, is_too_long, is_typed_dict, lineage
+from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent, State
 from driftwatch.flow.domain.taint import tells
 from driftwatch.flow.domain.values import (
@@ -34,7 +35,6 @@ from driftwatch.flow.domain.values import (
     Value,
     const,
     join,
-    touches_library,
     unknown,
     value_of,
 )

@@ -14,6 +14,7 @@ import libcst as cst
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.lineage import lineage
+from driftwatch.flow.domain.predicates import is_none, truth
 from driftwatch.flow.domain.state import (
     NO_ARGUMENTS,
     Arguments,
@@ -40,9 +41,7 @@ from driftwatch.flow.domain.values import (
     Unknown,
     Value,
     is_ghost,
-    is_none,
     key_for,
-    truth,
     value_of,
 )
 from driftwatch.flow.interpreter.constants import tuple_of

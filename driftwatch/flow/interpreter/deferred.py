@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import libcst as cst
 
+from driftwatch.flow.domain.endings import taken_by
 from driftwatch.flow.domain.exceptions import Handler, Try, raised_of
 from driftwatch.flow.domain.frames import Waiting
 from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, PartialContent, State
@@ -19,7 +20,7 @@ from driftwatch.flow.interpreter.arguments import argument, unknown_call
 from driftwatch.flow.interpreter.conditions import truth_of
 from driftwatch.flow.interpreter.containers import elements_of, turns_over
 from driftwatch.flow.interpreter.exceptional import gather as gather_flights
-from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, settle, taken_by
+from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, settle
 from driftwatch.releases import EMPTY, ReleaseSet
 
 Model = Callable[[Run, Arguments, cst.CSTNode], Value]

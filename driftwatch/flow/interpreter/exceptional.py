@@ -9,6 +9,7 @@ from typing import Any
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode
+from driftwatch.flow.domain.endings import taken_by
 from driftwatch.flow.domain.exceptions import ANYTHING, FOREIGN, Flight, Handler, Try, is_broad, may_take, raised_of
 from driftwatch.flow.domain.faults import Fault
 from driftwatch.flow.domain.frames import Handling
@@ -32,7 +33,7 @@ from driftwatch.flow.domain.values import (
 from driftwatch.flow.interpreter.containers import elements_of
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.objects import content_of
-from driftwatch.flow.interpreter.run import Run, as_alternatives, settle, taken_by
+from driftwatch.flow.interpreter.run import Run, as_alternatives, settle
 from driftwatch.flow.syntax.syntax import dotted_name, statements
 from driftwatch.releases import EMPTY, ReleaseSet
 

@@ -6,21 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode, Summary
 from driftwatch.flow.domain.lineage import lineage
+from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.renaming import held_by, reachable
 from driftwatch.flow.domain.state import Content
 from driftwatch.flow.domain.taint import differs_by_release, tells
-from driftwatch.flow.domain.values import (
-    NOTHING,
-    Atom,
-    Class,
-    Function,
-    Instance,
-    MethodOf,
-    Value,
-    join,
-    key_of,
-    touches_library,
-)
+from driftwatch.flow.domain.values import NOTHING, Atom, Class, Function, Instance, MethodOf, Value, join, key_of
 from driftwatch.flow.interpreter.entries import Entries
 
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 import libcst as cst
 
 from driftwatch.flow.domain import pure
+from driftwatch.flow.domain.predicates import truth
 from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, either
 from driftwatch.flow.domain.taint import is_tainted
 from driftwatch.flow.domain.values import (
@@ -33,7 +34,6 @@ from driftwatch.flow.domain.values import (
     Value,
     const,
     key_for,
-    truth,
     unknown,
     value_of,
 )
@@ -44,18 +44,11 @@ from driftwatch.flow.interpreter.conditions import branch_value
 from driftwatch.flow.interpreter.constants import pairwise, text_of, tuple_of
 from driftwatch.flow.interpreter.containers import concatenate, merge_value, put_here, repeat, spread_into, subscript_of
 from driftwatch.flow.interpreter.deferred import awaited
+from driftwatch.flow.interpreter.definitions import define_lambda
 from driftwatch.flow.interpreter.escape import lose
-from driftwatch.flow.interpreter.functions import define_lambda
 from driftwatch.flow.interpreter.generators import give_out, iterated, method_of
 from driftwatch.flow.interpreter.names import assign_name, look_up
-from driftwatch.flow.interpreter.run import (
-    Run,
-    as_alternatives,
-    escape,
-    keep,
-    lists_of,
-    settle,
-)
+from driftwatch.flow.interpreter.run import Run, as_alternatives, escape, keep, lists_of, settle
 from driftwatch.flow.interpreter.sets import OPERATIONS, combined, is_set, with_member
 from driftwatch.flow.syntax.children import children
 from driftwatch.releases import ReleaseSet

@@ -6,10 +6,8 @@ not have becomes the exception that Python would raise.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 
 import libcst as cst
 
@@ -24,7 +22,6 @@ from driftwatch.flow.domain.values import (
     UNKNOWN,
     Alternative,
     Atom,
-    Const,
     External,
     LibInstance,
     LibMethod,
@@ -33,11 +30,11 @@ from driftwatch.flow.domain.values import (
     LibTuple,
     Opaque,
     Raised,
-    Unknown,
     Value,
     unknown,
     value_of,
 )
+from driftwatch.flow.interpreter.library_values import _constant, _object
 from driftwatch.flow.interpreter.lookups import import_lookup, lookup, module_lookup
 from driftwatch.flow.interpreter.passed import argument_of, made_of, texts_given
 from driftwatch.flow.interpreter.replaced import replacement
@@ -55,7 +52,7 @@ from driftwatch.flow.uses import (
 )
 from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.snapshot.adapted import UNAVAILABLE, is_availability
-from driftwatch.snapshot.history import Epoch, Lookup
+from driftwatch.snapshot.history import Lookup
 from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
 
 CONSTRUCTOR = "__init__"
@@ -88,29 +85,6 @@ def module_member(run: Run, module: str, name: str, where: ReleaseSet) -> list[A
     if left:
         found.append((left, UNKNOWN))
     return found
-
-
-def _object(epoch: Epoch, ref: Ref) -> Atom:
-    symbol = epoch.symbol
-    if symbol.kind is SymbolKind.CLASS:
-        return LibObject(ref, is_class=True)
-    if symbol.kind is SymbolKind.FUNCTION:
-        return LibObject(ref)
-    return _constant(symbol, ref)
-
-
-def _constant(symbol: Symbol, ref: Ref) -> Atom:
-    atom = UNKNOWN if symbol.value is None else _literal(symbol.value)
-    return Unknown(name=ref.dotted) if atom == UNKNOWN else atom
-
-
-@cache
-def _literal(text: str) -> Atom:
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return UNKNOWN
-    return Const(value) if value is None or isinstance(value, (bool, int, float, str)) else UNKNOWN
 
 
 def class_member(run: Run, cls: Ref, name: str, where: ReleaseSet) -> list[Alternative]:

@@ -16,7 +16,7 @@ from driftwatch.flow.domain.renaming import reachable
 from driftwatch.flow.domain.state import DictContent
 from driftwatch.flow.domain.values import Class, LibObject, Value
 from driftwatch.flow.interpreter.classes import base_of, tell_bases
-from driftwatch.flow.interpreter.members import stays
+from driftwatch.flow.interpreter.member_writes import stays
 from driftwatch.flow.interpreter.run import Run
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.code import FunctionCode
+from driftwatch.flow.domain.endings import taken_by
 from driftwatch.flow.domain.exceptions import ANYTHING, Flight, Handler, Try, is_one_of, may_take, raised_by
 from driftwatch.flow.domain.frames import Handling
 from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, Entry, ListContent, PartialContent, State
@@ -45,7 +46,7 @@ from driftwatch.flow.interpreter.exceptional import exception_names, gather, go_
 from driftwatch.flow.interpreter.functions import enter, is_generator, manages
 from driftwatch.flow.interpreter.members import instance_attribute
 from driftwatch.flow.interpreter.replaced import enter_patches, leave_patches
-from driftwatch.flow.interpreter.run import MAX_DEPTH, Run, as_alternatives, settle, taken_by
+from driftwatch.flow.interpreter.run import MAX_DEPTH, Run, as_alternatives, settle
 from driftwatch.flow.syntax.children import walk
 from driftwatch.releases import EMPTY, ReleaseSet
 

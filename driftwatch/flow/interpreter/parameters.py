@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.domain.code import FunctionCode
+from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.values import (
     Atom,
@@ -17,7 +18,6 @@ from driftwatch.flow.domain.values import (
     Unknown,
     Value,
     join,
-    touches_library,
     unknown,
 )
 from driftwatch.flow.interpreter.annotations import annotated, default_of, texts_of

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode
-from driftwatch.flow.domain.exceptions import ANYTHING, Flight, Handler, Try, catches, judge, raised_of
-from driftwatch.flow.domain.faults import Ends, Fault, Flying, Ledger, Swallowed, Taken
+from driftwatch.flow.domain.endings import ends_with, taken_by
+from driftwatch.flow.domain.exceptions import ANYTHING, Flight, catches, judge, raised_of
+from driftwatch.flow.domain.faults import Fault, Flying, Ledger
 from driftwatch.flow.domain.frames import Frame, Handling, Waiting
 from driftwatch.flow.domain.guard import Guard
 from driftwatch.flow.domain.state import Arguments, Content, DictContent, ListContent, State, join_states
@@ -415,34 +416,6 @@ class Run:
         """What happens here depends on a parameter of the current function."""
         if atom_parameter is not None:
             self.frame.asks_parameters = True
-
-
-def taken_by(handler: Handler | None, attempt: Try, state: State, flying: Flying) -> Swallowed:
-    """The faults that a state has swallowed once a handler has taken these."""
-    if not flying:
-        return state.faults
-    found = {taken: where for taken, where in state.faults.items() if taken.fault not in flying}
-    for fault, where in flying.items():
-        here = where & state.reach
-        if here:
-            taken = Taken(fault, handler, attempt)
-            found[taken] = here
-            fault.taken[taken] = fault.taken.get(taken, EMPTY) | here
-    return found
-
-
-_SKIPS = frozenset({"pytest.skip.Exception", "pytest.xfail.Exception", "unittest.SkipTest", "unittest.case.SkipTest"})
-
-
-def ends_with(raised: Raised) -> Ends:
-    """What it is to the program that nobody takes an exception."""
-    if raised.names[0] in _SKIPS:
-        return Ends.DONE
-    if raised.names[0] == "SystemExit":
-        if raised.text is None:
-            return Ends.EITHER
-        return Ends.DONE if raised.text in ("", "0", "None", "False") else Ends.ERROR
-    return Ends.ERROR
 
 
 def settle(run: Run, states: Sequence[State | None]) -> None:

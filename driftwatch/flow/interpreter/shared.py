@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.code import ClassCode, ModuleCode
+from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.renaming import Renaming, held_by, reachable
 from driftwatch.flow.domain.state import Content, DictContent, Entry, ListContent, PartialContent, State
 from driftwatch.flow.domain.taint import anonymous, made_from, tells
@@ -31,7 +32,6 @@ from driftwatch.flow.domain.values import (
     Partial,
     Value,
     join,
-    touches_library,
     unknown,
     value_of,
 )

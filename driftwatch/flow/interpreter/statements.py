@@ -23,9 +23,10 @@ from driftwatch.flow.interpreter.assignment import (
 from driftwatch.flow.interpreter.classes import define_class
 from driftwatch.flow.interpreter.containers import turns_over
 from driftwatch.flow.interpreter.deferred import drop
+from driftwatch.flow.interpreter.definitions import define_function
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.exceptional import execute_raise, execute_try, tell_caller
-from driftwatch.flow.interpreter.functions import define_function, is_generator
+from driftwatch.flow.interpreter.functions import is_generator
 from driftwatch.flow.interpreter.generators import iterated
 from driftwatch.flow.interpreter.imports import execute_import, execute_import_from
 from driftwatch.flow.interpreter.managers import execute_with

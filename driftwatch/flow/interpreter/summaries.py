@@ -20,7 +20,7 @@ from driftwatch.flow.domain.values import Alternative, Class, Function, Instance
 from driftwatch.flow.interpreter.arguments import is_interesting, passes_constants
 from driftwatch.flow.interpreter.containers import merge_dicts
 from driftwatch.flow.interpreter.handed import hand_over, holds_mutable
-from driftwatch.flow.interpreter.members import stays
+from driftwatch.flow.interpreter.member_writes import stays
 from driftwatch.flow.interpreter.objects import content_of, held_by
 from driftwatch.flow.interpreter.parameters import bind_arguments
 from driftwatch.flow.interpreter.run import Run, escape

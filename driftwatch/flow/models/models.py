@@ -15,6 +15,7 @@ import libcst as cst
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.enums import AUTO
 from driftwatch.flow.domain.exceptions import raised_of
+from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.taint import anonymous
 from driftwatch.flow.domain.values import (
@@ -45,7 +46,6 @@ from driftwatch.flow.domain.values import (
     const,
     join,
     key_of,
-    touches_library,
     unknown,
     value_of,
 )

@@ -29,7 +29,7 @@ from driftwatch.flow.interpreter.arguments import argument
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.library import use_import, use_name
 from driftwatch.flow.interpreter.library_writes import owner_of, use_patch
-from driftwatch.flow.interpreter.members import set_any, set_attribute
+from driftwatch.flow.interpreter.member_writes import set_any, set_attribute
 from driftwatch.flow.interpreter.namespaces import is_out_of_sight
 from driftwatch.flow.interpreter.replaced import MOCK, enter_patches
 from driftwatch.flow.interpreter.run import Run, as_alternatives

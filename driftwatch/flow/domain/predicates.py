@@ -1,0 +1,75 @@
+"""What can be told of an atom by itself: whether it is true, is None, or is something of the library."""
+
+from __future__ import annotations
+
+from driftwatch.flow.domain.values import (
+    ArgSpecOf,
+    Atom,
+    CodeOf,
+    Const,
+    DictRef,
+    External,
+    Instance,
+    Lazy,
+    LibInstance,
+    LibMethod,
+    LibModule,
+    LibObject,
+    LibTuple,
+    ListRef,
+    NamesOf,
+    ParameterInfo,
+    ParameterMap,
+    SignatureOf,
+    Unknown,
+)
+
+
+def truth(atom: Atom) -> bool | None:
+    """Whether an atom counts as true in a test; None when that is not known.
+
+    Containers of the heap are asked for by the caller, who has the heap.
+    """
+    if isinstance(atom, Const):
+        return bool(atom.value)
+    if isinstance(atom, LibTuple):
+        return all(atom.lengths) or (None if any(atom.lengths) else False)
+    if isinstance(atom, (ParameterMap, External)):
+        return None if isinstance(atom, External) else bool(atom.parameters)
+    if isinstance(atom, Unknown):
+        return atom.truth
+    if isinstance(atom, (Lazy, DictRef, ListRef, LibInstance, Instance)):
+        # Instances may define __bool__ or __len__; of the library's and the project's own we assume they do not.
+        return True if isinstance(atom, (LibInstance, Instance)) else None
+    return True
+
+
+def is_none(atom: Atom) -> bool | None:
+    """Whether an atom is None; None when that is not known."""
+    if isinstance(atom, Const):
+        return atom.value is None
+    if isinstance(atom, External):
+        # What a foreign package holds under a name may well be None: `torch.version.hip`.
+        return False if "." not in atom.dotted or atom.dotted.startswith("builtins.") else None
+    if isinstance(atom, Unknown):
+        return False if atom.truth else None
+    return None if isinstance(atom, Lazy) else False
+
+
+def touches_library(atom: Atom) -> bool:
+    """Whether an atom is, or was made from, something of the library."""
+    return isinstance(
+        atom,
+        (
+            LibModule,
+            LibObject,
+            LibInstance,
+            LibMethod,
+            SignatureOf,
+            ArgSpecOf,
+            ParameterMap,
+            ParameterInfo,
+            CodeOf,
+            NamesOf,
+        ),
+    )

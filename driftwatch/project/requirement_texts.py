@@ -1,0 +1,64 @@
+"""Requirements as they are written: lines that are joined, where each stands, and how a distribution may be spelt."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from packaging.version import Version
+
+if sys.version_info >= (3, 11):
+    pass
+else:
+    pass
+from driftwatch.project.declared import _COMMENT
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str, str]]:
+    """The lines of a requirements file as pip joins them: the number and text of the first, and the whole line."""
+    first, source = 0, ""
+    parts: list[str] = []
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if not parts:
+            first, source = number, line
+        comment = line.lstrip().startswith("#")
+        goes_on = line.endswith("\\") and not comment
+        parts.append(f" {line}" if comment else line.removesuffix("\\"))
+        if goes_on and number < len(lines):
+            continue
+        yield first, source, _COMMENT.sub("", "".join(parts)).strip()
+        parts = []
+
+
+def _located(text: str, requirement: str, start: int) -> tuple[int, str]:
+    """The line of a requirement behind a place in a text, and that line."""
+    found = text.find(requirement, start) if requirement else -1
+    line = text.count("\n", 0, found if found >= 0 else start) + 1
+    return line, text.split("\n")[line - 1]
+
+
+def _public(version: str) -> Version | None:
+    """A version without its local part; None where it is none, such as one that a variable was to give."""
+    try:
+        return Version(Version(version).public)
+    except ValueError:
+        return None
+
+
+def _table(table: dict[str, Any], key: str) -> dict[str, Any]:
+    value = table.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+@cache
+def _beginning(names: frozenset[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(_spelt, sorted(names, key=len, reverse=True))) or r"(?!)", re.IGNORECASE)
+
+
+def _spelt(name: str) -> str:
+    """A pattern for a distribution's name in any spelling."""
+    return "[-_.]+".join(re.escape(part) for part in name.split("-"))

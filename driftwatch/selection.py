@@ -1,0 +1,55 @@
+"""Which rules apply, and how severe each is: codes, their beginnings and names, as they are asked for or configured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from driftwatch.errors import ConfigError, DriftwatchError, UsageError
+from driftwatch.findings import Severity
+from driftwatch.project.config import Config
+from driftwatch.rules import RULES, suggestion
+from driftwatch.rules.rule import Rule
+from driftwatch.scan import ScanRequest
+from driftwatch.suppress import matches
+
+
+def _chosen_rules(request: ScanRequest) -> tuple[Rule, ...]:
+    config = request.config
+    select = _codes(request.select, None) if request.select else _codes(config.select, config)
+    ignore = _codes(request.ignore, None) if request.ignore else _codes(config.ignore, config)
+    return tuple(
+        rule for rule in RULES if (not select or matches(rule.code, select)) and not matches(rule.code, ignore)
+    )
+
+
+def _codes(selectors: Sequence[str], config: Config | None) -> tuple[str, ...]:
+    """Selectors as codes or prefixes of codes; a rule's name is as good as its code. `config` is where they stand."""
+    result: list[str] = []
+    for selector in (part for text in selectors for part in text.split(",")):
+        wanted = selector.strip()
+        named = [rule.code for rule in RULES if rule.name == wanted.lower()]
+        if named:
+            result += named
+        elif wanted and any(rule.code.startswith(wanted.upper()) for rule in RULES):
+            result.append(wanted.upper())
+        else:
+            raise _no_such_rule(wanted, config)
+    return tuple(result)
+
+
+def _no_such_rule(wanted: str, config: Config | None) -> DriftwatchError:
+    hint = suggestion(wanted)
+    if config is None:
+        return UsageError(f"there is no rule {wanted!r}", hint)
+    return ConfigError(f"{config.path}: there is no rule {wanted!r}", hint)
+
+
+def _severities(config: Config) -> dict[str, Severity]:
+    """Configured severities by code; the most specific selector decides."""
+    result: dict[str, tuple[int, Severity]] = {}
+    for selector, severity in config.severity.items():
+        for code in _codes((selector,), config):
+            for rule in RULES:
+                if matches(rule.code, (code,)) and len(code) >= result.get(rule.code, (0, severity))[0]:
+                    result[rule.code] = (len(code), Severity(severity))
+    return {code: severity for code, (_, severity) in result.items()}
