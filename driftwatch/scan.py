@@ -31,7 +31,7 @@ from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.rules import RULES, apply, apply_to_installations, told_once
 from driftwatch.rules.advisories import load, within
 from driftwatch.rules.rule import Context, Rule
-from driftwatch.selection import _chosen_rules, _codes, _severities
+from driftwatch.selection import chosen_rules, codes_of, severities_of
 from driftwatch.sites import Site, site_order, sites_of
 from driftwatch.snapshot.history import History
 from driftwatch.suppress import Decisions, Idle, Suppressed, read_baseline, sift
@@ -191,11 +191,11 @@ def scan(request: ScanRequest) -> ScanResult:
     """Scan the paths of a request."""
     config = request.config
     base = (request.base or Path.cwd()).resolve()
-    chosen = _chosen_rules(request)
-    severities = _severities(config)
+    chosen = chosen_rules(request.select, request.ignore, config)
+    severities = severities_of(config)
     if not request.targets:
         raise UsageError("there is no target to hold the code against")
-    patterns = [(pattern, _codes(codes, config)) for pattern, codes in config.per_file_ignores]
+    patterns = [(pattern, codes_of(codes, config)) for pattern, codes in config.per_file_ignores]
     baseline_path = request.baseline or config.baseline
     baseline = read_baseline(baseline_path) if baseline_path is not None else ()
 

@@ -9,20 +9,19 @@ from driftwatch.findings import Severity
 from driftwatch.project.config import Config
 from driftwatch.rules import RULES, suggestion
 from driftwatch.rules.rule import Rule
-from driftwatch.scan import ScanRequest
 from driftwatch.suppress import matches
 
 
-def _chosen_rules(request: ScanRequest) -> tuple[Rule, ...]:
-    config = request.config
-    select = _codes(request.select, None) if request.select else _codes(config.select, config)
-    ignore = _codes(request.ignore, None) if request.ignore else _codes(config.ignore, config)
+def chosen_rules(select: Sequence[str], ignore: Sequence[str], config: Config) -> tuple[Rule, ...]:
+    """The rules that are selected and not ignored; what is asked for goes before what is configured."""
+    select = codes_of(select, None) if select else codes_of(config.select, config)
+    ignore = codes_of(ignore, None) if ignore else codes_of(config.ignore, config)
     return tuple(
         rule for rule in RULES if (not select or matches(rule.code, select)) and not matches(rule.code, ignore)
     )
 
 
-def _codes(selectors: Sequence[str], config: Config | None) -> tuple[str, ...]:
+def codes_of(selectors: Sequence[str], config: Config | None) -> tuple[str, ...]:
     """Selectors as codes or prefixes of codes; a rule's name is as good as its code. `config` is where they stand."""
     result: list[str] = []
     for selector in (part for text in selectors for part in text.split(",")):
@@ -44,11 +43,11 @@ def _no_such_rule(wanted: str, config: Config | None) -> DriftwatchError:
     return ConfigError(f"{config.path}: there is no rule {wanted!r}", hint)
 
 
-def _severities(config: Config) -> dict[str, Severity]:
+def severities_of(config: Config) -> dict[str, Severity]:
     """Configured severities by code; the most specific selector decides."""
     result: dict[str, tuple[int, Severity]] = {}
     for selector, severity in config.severity.items():
-        for code in _codes((selector,), config):
+        for code in codes_of((selector,), config):
             for rule in RULES:
                 if matches(rule.code, (code,)) and len(code) >= result.get(rule.code, (0, severity))[0]:
                     result[rule.code] = (len(code), Severity(severity))

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from driftwatch.report.styled import Look
 from driftwatch.rules.advisories import load
 from driftwatch.snapshot import store
 from driftwatch.targets.target import shipped_targets
+from tests.doctor_cases import ENVIRONMENTS, environment, machine, well
 from tests.made_environment import Made, bare_python, own_python
 
 TARGET = next(target for target in shipped_targets() if target.distribution == "flashinfer-python")
@@ -31,44 +30,6 @@ SCHEMA = json.loads(resources.files("driftwatch.report").joinpath("doctor_schema
 
 OLD = sys.version_info < (3, 12)
 CAN, CANNOT, UNKNOWN = State.CAN_RUN, State.CANNOT_RUN, State.UNKNOWN
-
-
-@dataclass(frozen=True)
-class Environment:
-    """One environment. `says` is the id of the first cause; `mends` is part of the first command that mends."""
-
-    build: Callable[[Made], None]
-    state: State
-    says: str | None = None
-    mends: str = ""
-    real_torch: bool = False
-    imports: bool = True
-
-
-def well(made: Made, version: str = "0.6.14", stated: str | None = "") -> None:
-    """Two GPUs, torch for CUDA, a compiler."""
-    made.flashinfer(version, stated=stated)
-    machine(made)
-
-
-def machine(made: Made, *capabilities: str) -> None:
-    capabilities = capabilities or ("10.0", "10.0")
-    made.torch(*capabilities)
-    made.smi(*capabilities)
-    made.compiler()
-
-
-ENVIRONMENTS: dict[str, Environment] = {}
-
-
-def environment(
-    state: State, says: str | None = None, mends: str = "", *, real_torch: bool = False, imports: bool = True
-) -> Callable[[Callable[[Made], None]], Callable[[Made], None]]:
-    def add(build: Callable[[Made], None]) -> Callable[[Made], None]:
-        ENVIRONMENTS[build.__name__] = Environment(build, state, says, mends, real_torch, imports)
-        return build
-
-    return add
 
 
 # -- torch -------------------------------------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def _needs(target: Target, data: Mapping[str, Any]) -> Needs:
         fetch=(fetch["command"], fetch["releases"]) if fetch else None,
         no_compiler=compiled.get("switched_off_by"),
         compilers=tuple(compiled.get("cuda", {}).items()),
-        wheels=tuple((row["cuda"], row["index"]) for row in data.get("wheels", ())),
+        wheels=tuple((row["cuda"], row["build"]) for row in data.get("wheels", ())),
         conditions=tuple(
             Condition(
                 row["id"],

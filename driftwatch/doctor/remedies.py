@@ -66,20 +66,23 @@ class Remedies:
     def framework(self, driver_cuda: str | None) -> tuple[str, ...]:
         """Install the framework as it is, for CUDA."""
         name = self.needs.framework or ""
-        index = self.wheels(driver_cuda)
+        build = self.wheels(driver_cuda)
         version = next(iter(self.facts.versions(name)), "").partition("+")[0]
         requirement = f"{name}=={version}" if version else name
-        # An equal public version counts as installed, whatever it is built for.
-        return (self.uninstall(name), self.install(requirement, index=index)) if index else ()
+        if build is None:
+            return ()
+        # uv knows the index of each build; an equal public version counts as installed, whatever it is built for.
+        words = ["uv", "pip", "install", "--python", self.facts.executable, "--reinstall-package", name, requirement]
+        return (shlex.join([*words, f"--{name}-backend={build}"]),)
 
     def wheels(self, driver_cuda: str | None) -> str | None:
-        """The index with the newest builds that a driver serves; the newest of all where that is not known."""
+        """The newest build that a driver serves, as uv calls it; the newest of all where that is not known."""
         if driver_cuda is None:
-            return next((index for _, index in self.needs.wheels), None)
+            return next((build for _, build in self.needs.wheels), None)
         driver = Version(driver_cuda)
-        served = [index for cuda, index in self.needs.wheels if Version(cuda) <= driver]
+        served = [build for cuda, build in self.needs.wheels if Version(cuda) <= driver]
         # A driver serves all builds of its own major.
-        alike = [index for cuda, index in reversed(self.needs.wheels) if Version(cuda).major == driver.major]
+        alike = [build for cuda, build in reversed(self.needs.wheels) if Version(cuda).major == driver.major]
         return next(iter((*served, *alike)), None)
 
     def _pip(self, word: str, *rest: str) -> str:

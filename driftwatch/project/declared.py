@@ -24,10 +24,10 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from driftwatch.errors import DriftwatchError
-from driftwatch.project.dependency_files import _metadata_files, _project, _subfolders
+from driftwatch.project.dependency_files import metadata_files, root_of, subfolders
 from driftwatch.project.discovery import folders_below, is_project, listed, project_of, regular
 from driftwatch.project.dockerfile import Installed, installed, is_dockerfile
-from driftwatch.project.requirement_texts import _beginning, _located, _logical_lines, _public, _spelt, _table
+from driftwatch.project.requirement_texts import beginnings, located, logical_lines, public_version, spelling, table_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -41,7 +41,6 @@ _EXTRA = re.compile(r"""(?:\s+and\s+)?\bextra\s*==\s*(['"])(?P<name>[^'"]*)\1(?:
 _NAMED_URL = re.compile(r"(?:(?:-e|--editable)(?:\s+|=))?(?P<url>[\w+.-]+://\S+?)#(?:\S*&)?egg=(?P<name>[\w.-]+)")
 _SECRET = re.compile(r"(?<=://)[^/@\s]*@")
 _INDEX = re.compile(r"index[-_ ]?url|find[-_]links|--index\b|tool\.uv\.index|poetry\.source|pdm\.source", re.IGNORECASE)
-_COMMENT = re.compile(r"(^|\s)#.*")
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
 _INI_PLACE = re.compile(r"^While reading from [^\[]*(?:\[line +\d+\])?: ")
 
@@ -140,7 +139,7 @@ class Requirements:
         self._exclude_from = exclude_from.resolve() if exclude_from else None
         self._meant = {name: name for name in self.names}
         self._meant |= {canonicalize_name(a): canonicalize_name(n) for a, n in (aliases or {}).items()}
-        self._spelt = re.compile(r"[A-Za-z0-9]") if self._every else _beginning(frozenset(self._meant))
+        self._spelt = re.compile(r"[A-Za-z0-9]") if self._every else beginnings(frozenset(self._meant))
         self._read: dict[object, tuple[Declaration, ...]] = {}
         self._notices: dict[Notice, None] = {}
         self._missing: dict[Notice, None] = {}
@@ -165,7 +164,7 @@ class Requirements:
                 return found
             if project:
                 break
-        below = [d for folder in _subfolders(self.start) for d in self._in_folder(folder, name, everything=True)]
+        below = [d for folder in subfolders(self.start) for d in self._in_folder(folder, name, everything=True)]
         if below:
             return tuple(below)
         anywhere = (d for sheet in (*self.sheets[0], *self.sheets[1]) for d in sheet if d.distribution == name)
@@ -223,7 +222,7 @@ class Requirements:
         """
         projects: list[tuple[Declaration, ...]] = []
         others: list[tuple[Declaration, ...]] = []
-        for folder, names in folders_below(_project(self.start), self._exclude, self._exclude_from):
+        for folder, names in folders_below(root_of(self.start), self._exclude, self._exclude_from):
             projects += self._projects(folder, names)
             others += self._files(folder, names)
         return tuple(sheet for sheet in projects if sheet), tuple(sheet for sheet in others if sheet)
@@ -270,7 +269,7 @@ class Requirements:
         # The same requirements in another form of metadata are those of the same project.
         built = {
             sheet[0].project: sheet
-            for path in reversed(_metadata_files(folder, names))
+            for path in reversed(metadata_files(folder, names))
             if (sheet := self._metadata(path))
         }
         if pyproject:
@@ -305,21 +304,21 @@ class Requirements:
         except RecursionError:
             self._unread(path, 1, "not valid TOML: it is nested too deeply")
             return
-        project = _table(document, "project")
+        project = table_of(document, "project")
         title = str(project.get("name") or path.parent.name)
         self._for_python(path, project.get("requires-python"))
         lists = [("", "dependencies", project.get("dependencies"))]
-        for table in (_table(project, "optional-dependencies"), _table(document, "dependency-groups")):
+        for table in (table_of(project, "optional-dependencies"), table_of(document, "dependency-groups")):
             lists += [(group, group, value) for group, value in table.items()]
         for group, key, value in lists:
             head = re.search(rf"""(?m)^\s*["']?{re.escape(key)}["']?\s*=""", text)
             for requirement in value if isinstance(value, list) else ():
                 if isinstance(requirement, str):
-                    line, source = _located(text, requirement, head.start() if head else 0)
+                    line, source = located(text, requirement, head.start() if head else 0)
                     yield from self._declare(requirement, _Place(path, line, source, title, group))
 
     def _all_metadata(self, folder: Path) -> Iterator[Declaration]:
-        for path in _metadata_files(folder, listed(folder)[0]):
+        for path in metadata_files(folder, listed(folder)[0]):
             yield from self._metadata(path)
 
     def _metadata(self, path: Path) -> tuple[Declaration, ...]:
@@ -356,7 +355,7 @@ class Requirements:
             lists += parser.items("options.extras_require")
         for group, value in lists:
             for requirement in value.splitlines():
-                line, source = _located(text, requirement.strip(), 0)
+                line, source = located(text, requirement.strip(), 0)
                 yield from self._declare(requirement.strip(), _Place(path, line, source, title, group))
 
     def _all_requirements(self, folder: Path) -> Iterator[Declaration]:
@@ -372,7 +371,7 @@ class Requirements:
         return self._once(path, lambda file, text: self._of_requirements(file, text, (*above, path)), above)
 
     def _of_requirements(self, path: Path, text: str, above: tuple[Path, ...]) -> Iterator[Declaration]:
-        for number, source, code in _logical_lines(text):
+        for number, source, code in logical_lines(text):
             included = _INCLUDED.match(code)
             if included and "://" not in included[1]:
                 there = Path(os.path.normpath(path.parent / included[1]))
@@ -390,13 +389,13 @@ class Requirements:
         text = self._text(path)
         if text is None or self._every or not self._spelt.search(text):
             return
-        for stage in installed(text, {name: _spelt(name) for name in self._meant}):
+        for stage in installed(text, {name: spelling(name) for name in self._meant}):
             pins = (self._of_stage(path, found) for found in stage)
             indexed = _INDEX.search(text) is not None
             yield tuple(replace(pin, indexed=indexed) for pin in pins if pin is not None)
 
     def _of_stage(self, path: Path, found: Installed) -> Declaration | None:
-        version = _public(found.version)
+        version = public_version(found.version)
         if version is None:
             return None
         text = f"{found.name}=={found.version}"
@@ -435,7 +434,7 @@ class Requirements:
         yield Declaration(
             self._meant.get(name, name),
             f"{parsed.name} @ {comes_from}" if comes_from else f"{parsed.name}{parsed.specifier}",
-            _public(exact[0]) if exact else None,
+            public_version(exact[0]) if exact else None,
             self._shown(place.path),
             place.line,
             column + 1,

@@ -49,7 +49,9 @@ SKIPPED = frozenset(
     }
 )
 _REPOSITORY = (".git", ".hg")
-_PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py", "PKG-INFO", *_REPOSITORY)
+_PYTHON_PROJECT = ("pyproject.toml", "setup.cfg", "setup.py", "PKG-INFO")
+_OF_PYTHON = frozenset({"src", "test", "tests"})
+_PROJECT_FILES = (*_PYTHON_PROJECT, *_REPOSITORY)
 _NOT_FAR = 3
 """So many folders below the top are looked into for what is not Python."""
 _RELEASE = re.compile(r"[A-Za-z0-9][\w.-]*==[\w.!+]+")
@@ -126,18 +128,30 @@ def project_of(folders: Sequence[Path]) -> Path:
     It is the repository that holds them all; where there is none, the nearest folder round them with the files of a
     Python project; where there is none of these either, the nearest folder round them. A repository comes first, so
     that one that holds several projects has one name for each file, and the one that code hosts know. What lies in a
-    folder that a scan of the project would skip, such as site-packages, is no part of the project.
+    folder that a scan of the project would skip, such as site-packages, is no part of the project. A repository that
+    does not look like a Python project, and only happens to hold one somewhere below, is none.
     """
     common = Path(os.path.commonpath(folders))
     nearest: Path | None = None
     for place in (common, *common.parents):
         if any(os.path.lexists(place / name) for name in _REPOSITORY):
-            return place
+            if _looks_like_python(place):
+                return place
+            break
         if nearest is None and (is_project(place) or any(name.endswith(".dist-info") for name in listed(place)[1])):
             nearest = place
         if place.name in SKIPPED:
             break
     return nearest or common
+
+
+def _looks_like_python(folder: Path) -> bool:
+    """Whether there are Python files, packages or projects directly in a folder, or folders that are meant for them."""
+    names, below = listed(folder)
+    if any(name in _PYTHON_PROJECT or name.endswith(SUFFIXES) for name in names):
+        return True
+    inside = ("__init__.py", *_PYTHON_PROJECT)
+    return any(name in _OF_PYTHON or any(os.path.lexists(folder / name / each) for each in inside) for name in below)
 
 
 def regular(path: Path) -> bytes:

@@ -14,10 +14,11 @@ if sys.version_info >= (3, 11):
     pass
 else:
     pass
-from driftwatch.project.declared import _COMMENT
+
+_COMMENT = re.compile(r"(^|\s)#.*")
 
 
-def _logical_lines(text: str) -> Iterator[tuple[int, str, str]]:
+def logical_lines(text: str) -> Iterator[tuple[int, str, str]]:
     """The lines of a requirements file as pip joins them: the number and text of the first, and the whole line."""
     first, source = 0, ""
     parts: list[str] = []
@@ -34,14 +35,14 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str, str]]:
         parts = []
 
 
-def _located(text: str, requirement: str, start: int) -> tuple[int, str]:
+def located(text: str, requirement: str, start: int) -> tuple[int, str]:
     """The line of a requirement behind a place in a text, and that line."""
     found = text.find(requirement, start) if requirement else -1
     line = text.count("\n", 0, found if found >= 0 else start) + 1
     return line, text.split("\n")[line - 1]
 
 
-def _public(version: str) -> Version | None:
+def public_version(version: str) -> Version | None:
     """A version without its local part; None where it is none, such as one that a variable was to give."""
     try:
         return Version(Version(version).public)
@@ -49,16 +50,16 @@ def _public(version: str) -> Version | None:
         return None
 
 
-def _table(table: dict[str, Any], key: str) -> dict[str, Any]:
+def table_of(table: dict[str, Any], key: str) -> dict[str, Any]:
     value = table.get(key)
     return value if isinstance(value, dict) else {}
 
 
 @cache
-def _beginning(names: frozenset[str]) -> re.Pattern[str]:
-    return re.compile("|".join(map(_spelt, sorted(names, key=len, reverse=True))) or r"(?!)", re.IGNORECASE)
+def beginnings(names: frozenset[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(spelling, sorted(names, key=len, reverse=True))) or r"(?!)", re.IGNORECASE)
 
 
-def _spelt(name: str) -> str:
+def spelling(name: str) -> str:
     """A pattern for a distribution's name in any spelling."""
     return "[-_.]+".join(re.escape(part) for part in name.split("-"))

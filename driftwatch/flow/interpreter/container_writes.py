@@ -17,7 +17,7 @@ from driftwatch.flow.domain.values import (
     join,
     key_for,
 )
-from driftwatch.flow.interpreter.containers import _bounds, elements_of, may_be_another, put_here
+from driftwatch.flow.interpreter.containers import bounds_of, elements_of, may_be_another, put_here
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.handed import fills
 from driftwatch.flow.interpreter.namespaces import set_in_namespace
@@ -84,7 +84,7 @@ def _put_element(index: int, value: Value, where: ReleaseSet, listed: list[Entry
 def set_slice(run: Run, owner: Value, piece: cst.Slice, value: Value | None) -> None:
     """``owner[a:b] = value``, or ``del owner[a:b]`` where there is none."""
     fills(run, owner)
-    known = _bounds(run, piece)
+    known = bounds_of(run, piece)
     bounds = known[0][1] if known is not None and len(known) == 1 else None
     parts = [] if value is None else elements_of(run, value)
     for where, atom in as_alternatives(owner, run.state.reach):

@@ -289,7 +289,7 @@ def _annotation_like(run: Run, owner: Value) -> Value:
 
 
 def _slice(run: Run, owner: Value, piece: cst.Slice, node: cst.CSTNode) -> Value:
-    bounds = _bounds(run, piece)
+    bounds = bounds_of(run, piece)
     if bounds is None:
         return run.combine(run.state.reach, owner)
     found: list[Alternative] = []
@@ -307,7 +307,7 @@ def _slice(run: Run, owner: Value, piece: cst.Slice, node: cst.CSTNode) -> Value
     return value_of(found)
 
 
-def _bounds(run: Run, piece: cst.Slice) -> list[tuple[ReleaseSet, slice]] | None:
+def bounds_of(run: Run, piece: cst.Slice) -> list[tuple[ReleaseSet, slice]] | None:
     """A slice whose bounds are known, in each release; a step of nothing is none."""
     given = [run.eval(b) if b is not None else None for b in (piece.lower, piece.upper, piece.step)]
     reach = run.state.reach

@@ -34,7 +34,7 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
-from driftwatch.flow.interpreter.library_values import _constant, _object
+from driftwatch.flow.interpreter.library_values import constant_of, object_of
 from driftwatch.flow.interpreter.lookups import import_lookup, lookup, module_lookup
 from driftwatch.flow.interpreter.passed import argument_of, made_of, texts_given
 from driftwatch.flow.interpreter.replaced import replacement
@@ -76,7 +76,7 @@ def module_member(run: Run, module: str, name: str, where: ReleaseSet) -> list[A
     for epoch in run.history.of(ref):
         here = epoch.releases & left
         if here:
-            found.append((here, _object(epoch, ref)))
+            found.append((here, object_of(epoch, ref)))
             left -= here
     submodule = run.history.has_module(f"{module}.{name}") & left
     if submodule:
@@ -98,7 +98,7 @@ def class_member(run: Run, cls: Ref, name: str, where: ReleaseSet) -> list[Alter
         elif any(base.startswith("enum.") for base in _bases(run, cls, epoch.releases)):
             atom = Opaque(f"{cls}.{name}")
         else:
-            atom = _constant(symbol, cls.member(name))
+            atom = constant_of(symbol, cls.member(name))
         found.append((epoch.releases, atom))
         left -= epoch.releases
     if left:

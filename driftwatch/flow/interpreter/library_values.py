@@ -16,16 +16,16 @@ from driftwatch.snapshot.history import Epoch
 from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
 
 
-def _object(epoch: Epoch, ref: Ref) -> Atom:
+def object_of(epoch: Epoch, ref: Ref) -> Atom:
     symbol = epoch.symbol
     if symbol.kind is SymbolKind.CLASS:
         return LibObject(ref, is_class=True)
     if symbol.kind is SymbolKind.FUNCTION:
         return LibObject(ref)
-    return _constant(symbol, ref)
+    return constant_of(symbol, ref)
 
 
-def _constant(symbol: Symbol, ref: Ref) -> Atom:
+def constant_of(symbol: Symbol, ref: Ref) -> Atom:
     atom = UNKNOWN if symbol.value is None else _literal(symbol.value)
     return Unknown(name=ref.dotted) if atom == UNKNOWN else atom
 

@@ -23,7 +23,7 @@ from driftwatch.flow.domain.values import (
     key_of,
     value_of,
 )
-from driftwatch.flow.interpreter.members import _said, anything
+from driftwatch.flow.interpreter.members import alternatives_said, anything
 from driftwatch.flow.interpreter.namespaces import set_variable
 from driftwatch.flow.interpreter.objects import content_of, for_any, hold, set_on_any
 from driftwatch.flow.interpreter.run import Run, as_alternatives
@@ -164,8 +164,8 @@ def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
     after = _few(join(run.world.identities.renewed(before, value), value))
     if set(after.alternatives) != set(before.alternatives):
         code.attributes[name] = after
-        said = _said(run, after)
-        if said != _said(run, before):
+        said = alternatives_said(run, after)
+        if said != alternatives_said(run, before):
             run.world.dependencies.change(code, name)
             if said != {(run.world.all_releases, UNKNOWN)}:
                 run.world.dependencies.change(code, anything(name))

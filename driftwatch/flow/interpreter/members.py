@@ -378,7 +378,7 @@ def _library_member(run: Run, atom: LibObject, name: str, where: ReleaseSet, ins
     return class_member(run, atom.ref, name, where)
 
 
-def _said(run: Run, value: Value) -> set[Alternative]:
+def alternatives_said(run: Run, value: Value) -> set[Alternative]:
     """The alternatives of a value, for whoever reads it elsewhere.
 
     Of which parameter it came is nothing to them, nor in which analysis of the same code it was made.
