@@ -40,14 +40,14 @@ def all_is_well(made: Made) -> None:
     well(made)
 
 
-@environment(CANNOT, "cpu-build", "pip uninstall -y torch", real_torch=True)
+@environment(CANNOT, "cpu-build", "uv pip install", real_torch=True)
 def cpu_torch_beside_gpus(made: Made) -> None:
     made.flashinfer("0.6.14")
     made.smi("10.0", "10.0")
     made.compiler()
 
 
-@environment(CANNOT, "cpu-build", "pip uninstall -y torch", real_torch=True)
+@environment(CANNOT, "cpu-build", "uv pip install", real_torch=True)
 def cpu_torch_without_libcudart_at_import(made: Made) -> None:
     made.flashinfer("0.6.12")
     made.smi("10.0", "10.0")
@@ -72,7 +72,7 @@ def no_visible_device(made: Made) -> None:
     made.variables["CUDA_VISIBLE_DEVICES"] = ""
 
 
-@environment(CANNOT, "driver-too-old", "pip uninstall -y torch")
+@environment(CANNOT, "driver-too-old", "uv pip install")
 def a_driver_older_than_torch(made: Made) -> None:
     made.flashinfer("0.6.14")
     made.torch()

@@ -145,7 +145,7 @@ def _paths(name: str, out: str) -> set[str]:
     if name == "sarif":
         uris = re.findall(r'"uri": "([^"]*)"', out)
         assert not any(".." in uri or uri.startswith("/") for uri in uris)
-    return set(re.findall(r"[\w./-]+\.py\b", re.sub(r"<wbr>|</small><code>", "", out)))
+    return set(re.findall(r"[\w./-]+\.py\b", re.sub(r"<wbr>|</small><code[^>]*>", "", out)))
 
 
 @pytest.mark.parametrize("name", ["text", "json", "github", "sarif", "markdown", "junit", "html"])

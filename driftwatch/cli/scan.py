@@ -70,6 +70,13 @@ Exit status: 0 nothing to report, 1 findings, 2 usage, configuration or input er
     "--fail-on", type=click.Choice(["error", "warning", "never"]), help="What makes the exit status 1; default: error."
 )
 @click.option("--gpu", metavar="ARCH", help="Hold calls against a GPU as well: sm90, sm100, sm120.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    hidden=True,
+    expose_value=False,
+    help="Without effect.",
+)
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of analysed files.")
 @click.option("--beyond", is_flag=True, help="List what a downgrade would break, release by release.")
 @click.option("--unresolved", is_flag=True, help="List the places whose meaning could not be followed.")
