@@ -34,12 +34,14 @@ sys.path[:0] = sys.argv[1:3]
 import fi_adapter as fa
 comm = fa.ADAPTER.installed.module
 out = {"report": fa.report(), "own": {}, "outcomes": {}}
-for name, binding in fa.ADAPTER.bindings.items():
+for name in fa.ADAPTER.bindings:
+    if "." in name:
+        continue  # a method is there on its class alone
     out["own"][name] = getattr(fa, name) is getattr(comm, name, None)
 # What reaches the library: the target of every wrapper is replaced by one that binds as the real one does.
 import inspect
 for name, binding in fa.ADAPTER.bindings.items():
-    if binding.target is None:
+    if binding.target is None or "." in name or inspect.isclass(binding.target):
         continue
     signature = inspect.signature(binding.target)
     record = fa.DATA["functions"][name]
@@ -91,7 +93,7 @@ def check(release: str, out: dict[str, Any]) -> None:
     for name, function in report["functions"].items():
         assert name in there or any(reason in function["why"] for reason in reasons)
     if release == "0.7.4":
-        assert all(out["own"][name] for name in there)
+        assert all(out["own"][name] for name in there if "." not in name)
         assert all(set(results.values()) == {"passed"} for results in out["outcomes"].values())
         return
     assert {name: own for name, own in out["own"].items() if name in FUNCTIONS} == {
