@@ -24,8 +24,3 @@ def safe_character(character: str) -> str:
     if unicodedata.category(character) not in _HIDDEN:
         return character
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
-
-
-def safe_lines(text: str) -> list[str]:
-    """Text that may have several lines, each one made safe; other line breaks than newlines are escaped."""
-    return [safe(line.rstrip("\r")) for line in text.split("\n")]
