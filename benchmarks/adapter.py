@@ -18,9 +18,9 @@ from typing import Any
 from driftwatch.adapter.plan import make_plan
 from driftwatch.adapter.policy import load_policy
 from driftwatch.adapter.runtime import Adapter
-from driftwatch.snapshot import store
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Parameter, ParameterKind, Ref
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Ref
+from driftwatch.snapshot.store import store
 from driftwatch.targets.flashinfer_comm.conditions import CONDITIONS
 from driftwatch.targets.target import Target, choose, shipped_targets
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from driftwatch.snapshot.history import merge
+from driftwatch.snapshot.model.history import merge
 from tests.differential import library
 from tests.differential.compare import Comparison, Disagreement
 from tests.differential.generate import generate

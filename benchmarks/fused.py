@@ -21,7 +21,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from driftwatch.adapter.write import make_adapter
-from driftwatch.snapshot import store
+from driftwatch.snapshot.store import store
 from driftwatch.targets.target import choose, shipped_targets
 from tests.adapter.simulated import Build
 from tests.adapter.together import load

@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from driftwatch.snapshot import store
+from driftwatch.snapshot.store import store
 from tests.differential.programs import ANYTHING, Call, Program, Runner
 from tests.differential.shipped import shipped
 from tests.differential.truth import Fact, truth

@@ -34,7 +34,7 @@ from peer_cases import MODULE, Cases, Line, Said, Score, read_cases, score
 from peer_tools import GRIFFE, LOAD, TOOLS, Place, Tool, environment_with
 
 import driftwatch
-from driftwatch.snapshot.fetch import fetch_project
+from driftwatch.snapshot.sources.fetch import fetch_project
 
 TARGET = "flashinfer-python"
 CODE_BASE, PART = "sglang==0.5.23", "sglang/srt/layers"

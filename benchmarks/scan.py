@@ -29,9 +29,9 @@ from cost import Program, in_turn, median, ratio
 
 from driftwatch.errors import DriftwatchError
 from driftwatch.flow.project import analyse
-from driftwatch.snapshot import store
-from driftwatch.snapshot.fetch import fetch_project
-from driftwatch.snapshot.history import History, merge
+from driftwatch.snapshot.model.history import History, merge
+from driftwatch.snapshot.sources.fetch import fetch_project
+from driftwatch.snapshot.store import store
 
 REAL = {"sglang==0.5.23": "sglang/srt/layers", "vllm==0.33.0": "vllm/model_executor/layers"}
 """Code bases to fetch, and the part of each that a type checker is given."""

@@ -20,13 +20,13 @@ from pathlib import Path
 import click
 from packaging.version import Version
 
-from driftwatch.snapshot import store
-from driftwatch.snapshot.cache import Cache
-from driftwatch.snapshot.collect import collect
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.origin import FromIndex, open_release
-from driftwatch.snapshot.reader import Reader
-from driftwatch.snapshot.tree import FolderTree, SourceTree
+from driftwatch.snapshot.collect.reader import Reader
+from driftwatch.snapshot.collect.release import collect
+from driftwatch.snapshot.sources.cache import Cache
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.sources.origin import FromIndex, open_release
+from driftwatch.snapshot.sources.tree import FolderTree, SourceTree
+from driftwatch.snapshot.store import store
 
 
 @click.command()

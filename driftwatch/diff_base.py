@@ -27,7 +27,7 @@ from driftwatch.project.config import Config, discover, load
 from driftwatch.project.dockerfile import is_dockerfile
 from driftwatch.releases import union
 from driftwatch.scan import ScanRequest, ScanResult, Sources, TargetResult, scan
-from driftwatch.snapshot.git import GitCommit, git
+from driftwatch.snapshot.sources.git import GitCommit, git
 from driftwatch.suppress import Suppressed
 
 _NAMES = ("METADATA", "PKG-INFO", "requires.txt")

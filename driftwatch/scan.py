@@ -33,7 +33,7 @@ from driftwatch.rules.advisories import load, within
 from driftwatch.rules.rule import Context, Rule
 from driftwatch.selection import chosen_rules, codes_of, severities_of
 from driftwatch.sites import Site, site_order, sites_of
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
 from driftwatch.suppress import Decisions, Idle, Suppressed, read_baseline, sift
 from driftwatch.targets.companions import load_companions
 

@@ -24,7 +24,7 @@ from driftwatch.flow.uses import (
     Use,
 )
 from driftwatch.releases import ReleaseSet
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 
 
 @dataclass(frozen=True, slots=True)

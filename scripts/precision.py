@@ -27,9 +27,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from driftwatch.flow.project import Analysis, analyse
 from driftwatch.project.discovery import find_roots
-from driftwatch.snapshot import store
-from driftwatch.snapshot.fetch import SCHEME, fetch_project
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.sources.fetch import SCHEME, fetch_project
+from driftwatch.snapshot.store import store
 
 ANALYSED, UNRESOLVED, MISSED = "analysed", "unresolved", "not covered"
 COMMENT, TEXT, ANNOTATION, CARRIED = "comment", "text", "annotation", "carried"

@@ -13,7 +13,7 @@ from driftwatch.report.advisory_page import page
 from driftwatch.report.rule_markdown import pages
 from driftwatch.rules import RULES
 from driftwatch.rules.advisories import load
-from driftwatch.snapshot.store import load as load_history
+from driftwatch.snapshot.store.store import load as load_history
 from driftwatch.targets.target import shipped_targets
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from driftwatch.snapshot.collect import collect
-from driftwatch.snapshot.model import ParameterKind, Ref, Snapshot, Symbol
-from driftwatch.snapshot.tree import FolderTree
+from driftwatch.snapshot.collect.release import collect
+from driftwatch.snapshot.model.symbols import ParameterKind, Ref, Snapshot, Symbol
+from driftwatch.snapshot.sources.tree import FolderTree
 
 
 def symbol(snapshot: Snapshot, text: str) -> Symbol:

@@ -68,7 +68,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def why_offline() -> str | None:
     """What stands between this run and the package index; None when nothing does."""
     from driftwatch.errors import IndexUnavailableError
-    from driftwatch.snapshot.index import PackageIndex
+    from driftwatch.snapshot.sources.index import PackageIndex
 
     try:
         with PackageIndex() as index:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from driftwatch.snapshot.artifact_tree import ArtifactTree
-from driftwatch.snapshot.cache import Cache
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.index_settings import IndexSettings
-from driftwatch.snapshot.origin import choose_for_snapshot
+from driftwatch.snapshot.sources.artifact_tree import ArtifactTree
+from driftwatch.snapshot.sources.cache import Cache
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.sources.index_settings import IndexSettings
+from driftwatch.snapshot.sources.origin import choose_for_snapshot
 from tests.fake_index import FakeIndex
 
 WHEEL = "demo-1.0-py3-none-any.whl"

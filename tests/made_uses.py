@@ -19,7 +19,7 @@ from driftwatch.flow.uses import (
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.example import history
 from driftwatch.rules.rule import Context, Rule
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 
 KILN = history()
 ALL = KILN.timeline.all

@@ -61,19 +61,22 @@ def test_the_contracts_are_kept() -> None:
 @pytest.mark.parametrize(
     ("module", "line", "contract"),
     [
-        ("releases.py", "import driftwatch.snapshot.model", "Data flows one way"),
-        ("snapshot/model.py", "import driftwatch.report", "Data flows one way"),
+        ("releases.py", "import driftwatch.snapshot.model.symbols", "Data flows one way"),
+        ("snapshot/model/symbols.py", "import driftwatch.report", "Data flows one way"),
         ("rules/rule.py", "import driftwatch.flow.domain.values", "Who judges or reports"),
         ("flow/domain/values.py", "import driftwatch.rules", "never judges"),
         ("flow/interpreter/calls.py", "import driftwatch.flow.models.models", "models on the interpreter"),
         ("flow/domain/state.py", "import driftwatch.flow.interpreter.run", "models on the interpreter"),
         ("flow/syntax/nodes.py", "import driftwatch.flow.sources.contents", "models on the interpreter"),
         ("project/config.py", "import driftwatch.project.ranges", "What a project says"),
-        ("snapshot/model.py", "import driftwatch.flow.uses", "know nothing of code bases"),
-        ("snapshot/history.py", "import griffe", "griffe in the module that reads"),
+        ("snapshot/model/symbols.py", "import driftwatch.flow.uses", "know nothing of code bases"),
+        ("snapshot/store/store.py", "import driftwatch.snapshot.collect.release", "commands on collect"),
+        ("snapshot/model/codec.py", "import driftwatch.snapshot.sources.tree", "commands on collect"),
+        ("snapshot/sources/tree.py", "import driftwatch.snapshot.model.symbols", "Fetching knows nothing"),
+        ("snapshot/model/history.py", "import griffe", "griffe in the module that reads"),
         ("rules/rule.py", "import libcst", "libcst in the interpreter"),
-        ("snapshot/tree.py", "import click", "click in the command line"),
-        ("snapshot/tree.py", "import rich", "rich where"),
+        ("snapshot/sources/tree.py", "import click", "click in the command line"),
+        ("snapshot/sources/tree.py", "import rich", "rich where"),
     ],
 )
 def test_a_wrong_import_breaks_its_contract(tmp_path: Path, module: str, line: str, contract: str) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from driftwatch.binding.signature import Fault, Shape, bind
 from driftwatch.rules.example import signature
-from driftwatch.snapshot.model import Parameter, ParameterKind, Signature
+from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Signature
 
 NAMES = ("a", "b", "c", "d", "e", "f", "g")
 

@@ -14,7 +14,7 @@ import pytest
 
 from driftwatch.findings import Severity
 from driftwatch.scan import ScanRequest, Watched, scan
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
 from tests.differential.compare import Comparison
 from tests.differential.programs import ANYTHING, Call, Program, Runner
 from tests.differential.shipped import shipped, shipped_stubs

@@ -14,7 +14,7 @@ import pytest
 import driftwatch
 from driftwatch.cli.scan import FROM_INDEX
 from driftwatch.rules import RULES
-from driftwatch.snapshot.fetch import SCHEME
+from driftwatch.snapshot.sources.fetch import SCHEME
 from tests.cli_process import run, surroundings
 
 CRASH = (

@@ -20,7 +20,7 @@ from driftwatch.doctor.needs import needs_of
 from driftwatch.report.doctor import render, render_json
 from driftwatch.report.styled import Look
 from driftwatch.rules.advisories import load
-from driftwatch.snapshot import store
+from driftwatch.snapshot.store import store
 from driftwatch.targets.target import shipped_targets
 from tests.doctor_cases import ENVIRONMENTS, environment, machine, well
 from tests.made_environment import Made, bare_python, own_python

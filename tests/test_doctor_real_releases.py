@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.origin import choose_for_snapshot, open_artifact
-from driftwatch.snapshot.tree import SourceTree
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.sources.origin import choose_for_snapshot, open_artifact
+from driftwatch.snapshot.sources.tree import SourceTree
 from tests.made_environment import Made, bare_python
 
 PARTS = ("version.py", "jit/env.py", "comm/cuda_ipc.py")

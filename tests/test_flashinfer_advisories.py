@@ -12,7 +12,7 @@ from driftwatch.releases import union
 from driftwatch.rules.advisories import load
 from driftwatch.rules.unsupported_gpu import parse_gpu
 from driftwatch.scan import ScanRequest, Watched, scan
-from driftwatch.snapshot.store import load as load_history
+from driftwatch.snapshot.store.store import load as load_history
 from driftwatch.targets.target import shipped_targets
 from tests.cli_process import run
 

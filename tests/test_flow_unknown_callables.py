@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.snapshot.history import merge
+from driftwatch.snapshot.model.history import merge
 from tests.collecting import collected
 from tests.differential.analysis import analysed
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.snapshot.on_demand import importable
+from driftwatch.snapshot.commands.on_demand import importable
 from tests.cli_process import Result, run
 from tests.fake_index import FakeIndex, make_sdist, make_wheel, serving
 

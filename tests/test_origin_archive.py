@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftwatch.errors import InputError
-from driftwatch.snapshot.archive import Limits, members, read_members, safe_path, unpack
+from driftwatch.snapshot.sources.archive import Limits, members, read_members, safe_path, unpack
 
 SMALL = Limits(members=50, file=1 << 16, total=1 << 20, kept=1 << 17, ratio=20)
 

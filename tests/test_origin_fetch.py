@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from driftwatch.errors import InputError, UsageError
-from driftwatch.snapshot import fetch
-from driftwatch.snapshot.cache import Cache
-from driftwatch.snapshot.fetch import ProjectSource, fetch_project, is_project_spec, parse_project_spec
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.index_settings import IndexSettings
+from driftwatch.snapshot.sources import fetch
+from driftwatch.snapshot.sources.cache import Cache
+from driftwatch.snapshot.sources.fetch import ProjectSource, fetch_project, is_project_spec, parse_project_spec
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.sources.index_settings import IndexSettings
 from tests.fake_index import FakeIndex, make_sdist, make_wheel, serving
 
 FILES = {

@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 
 from driftwatch.errors import DriftwatchError, IndexUnavailableError, InputError
-from driftwatch.snapshot import index as index_module
-from driftwatch.snapshot import transport
-from driftwatch.snapshot.artifact_tree import ArtifactTree
-from driftwatch.snapshot.cache import Cache
-from driftwatch.snapshot.fetch import fetch_project
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.index_settings import IndexSettings
+from driftwatch.snapshot.sources import index as index_module
+from driftwatch.snapshot.sources import transport
+from driftwatch.snapshot.sources.artifact_tree import ArtifactTree
+from driftwatch.snapshot.sources.cache import Cache
+from driftwatch.snapshot.sources.fetch import fetch_project
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.sources.index_settings import IndexSettings
 from tests.cli_process import run
 from tests.fake_index import make_sdist, make_wheel
 from tests.forged_index import Answer, ForgedIndex, dripping, endless, forging, redirect, reply

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from driftwatch.errors import InputError, UsageError
-from driftwatch.snapshot.cache import Cache
-from driftwatch.snapshot.git import GitTree
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.index_settings import IndexSettings
-from driftwatch.snapshot.origin import (
+from driftwatch.snapshot.sources.cache import Cache
+from driftwatch.snapshot.sources.git import GitTree
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.sources.index_settings import IndexSettings
+from driftwatch.snapshot.sources.origin import (
     FromFolder,
     FromGit,
     FromIndex,

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from driftwatch.errors import DriftwatchError, IndexUnavailableError, InputError
-from driftwatch.snapshot import index as index_module
-from driftwatch.snapshot import remote_zip, transport
-from driftwatch.snapshot.artifact_tree import ArtifactTree, package_folder
-from driftwatch.snapshot.cache import Cache
-from driftwatch.snapshot.index import Artifact, PackageIndex
-from driftwatch.snapshot.index_settings import IndexSettings
-from driftwatch.snapshot.origin import choose_for_snapshot, has_module, open_artifact
+from driftwatch.snapshot.sources import index as index_module
+from driftwatch.snapshot.sources import remote_zip, transport
+from driftwatch.snapshot.sources.artifact_tree import ArtifactTree, package_folder
+from driftwatch.snapshot.sources.cache import Cache
+from driftwatch.snapshot.sources.index import Artifact, PackageIndex
+from driftwatch.snapshot.sources.index_settings import IndexSettings
+from driftwatch.snapshot.sources.origin import choose_for_snapshot, has_module, open_artifact
 from tests.demo_index import FILES, SDIST, WHEEL, client, tree
 from tests.fake_index import FakeIndex, make_sdist, make_wheel, serving
 

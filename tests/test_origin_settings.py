@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.snapshot.index_settings import PYPI, IndexSettings
-from driftwatch.snapshot.transport import public_url, without_credentials
+from driftwatch.snapshot.sources.index_settings import PYPI, IndexSettings
+from driftwatch.snapshot.sources.transport import public_url, without_credentials
 
 
 @pytest.fixture

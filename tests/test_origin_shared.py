@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from driftwatch.errors import InputError
-from driftwatch.snapshot import transport
-from driftwatch.snapshot.cache import Cache
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.index_settings import IndexSettings
-from driftwatch.snapshot.transport import Traffic
+from driftwatch.snapshot.sources import transport
+from driftwatch.snapshot.sources.cache import Cache
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.sources.index_settings import IndexSettings
+from driftwatch.snapshot.sources.transport import Traffic
 from tests.demo_index import FILES, SDIST, WHEEL, client, tree
 from tests.fake_index import FakeIndex, make_sdist, make_wheel, serving
 

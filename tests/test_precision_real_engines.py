@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from driftwatch.snapshot import store
+from driftwatch.snapshot.store import store
 from tests.cli_process import run
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]

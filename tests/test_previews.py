@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from driftwatch.snapshot import store
-from driftwatch.snapshot.cache import Cache
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.index_settings import IndexSettings
-from driftwatch.snapshot.update import update
+from driftwatch.snapshot.commands.update import update
+from driftwatch.snapshot.sources.cache import Cache
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.sources.index_settings import IndexSettings
+from driftwatch.snapshot.store import store
 from driftwatch.targets.target import Target
 from tests.cli_process import Result, run
 from tests.fake_index import FakeIndex, make_wheel, serving

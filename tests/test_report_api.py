@@ -10,9 +10,9 @@ from driftwatch.report import diff as diff_report
 from driftwatch.report import history as history_report
 from driftwatch.report.changes import words
 from driftwatch.report.styled import Look
-from driftwatch.snapshot.diff import Change, ChangeKind, Grade, diff
-from driftwatch.snapshot.history import History, merge
-from driftwatch.snapshot.model import (
+from driftwatch.snapshot.comparison.diff import Change, ChangeKind, Grade, diff
+from driftwatch.snapshot.model.history import History, merge
+from driftwatch.snapshot.model.symbols import (
     Deprecation,
     Parameter,
     ParameterKind,

@@ -31,7 +31,7 @@ from driftwatch.report.states import (
 from driftwatch.report.styled import Look
 from driftwatch.report.text import summary
 from driftwatch.sites import Site, sites_of
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 from driftwatch.suppress import Suppressed
 from tests.cli_process import LIBRARY, make_studio, run
 from tests.hostile_project import make_hostile

@@ -7,9 +7,9 @@ from pathlib import Path
 from driftwatch.errors import SnapshotError
 from driftwatch.report.snapshots import render_records, render_update, render_verify
 from driftwatch.report.styled import Look
-from driftwatch.snapshot.store import ReleaseRecord
-from driftwatch.snapshot.update import Failure, UpdateResult
-from driftwatch.snapshot.verify import Difference, Verified, VerifyResult
+from driftwatch.snapshot.commands.update import Failure, UpdateResult
+from driftwatch.snapshot.commands.verify import Difference, Verified, VerifyResult
+from driftwatch.snapshot.store.store import ReleaseRecord
 from driftwatch.targets.target import Target
 
 KILN = Target("kiln", "kiln.core", Path("snapshots/kiln"))

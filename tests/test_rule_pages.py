@@ -13,7 +13,7 @@ from driftwatch.report.rule_markdown import index, pages, render
 from driftwatch.rules import RULES
 from driftwatch.rules.advisories import load
 from driftwatch.rules.rule import Rule
-from driftwatch.snapshot.store import load as load_history
+from driftwatch.snapshot.store.store import load as load_history
 from driftwatch.targets.target import shipped_targets
 from tests.cli_process import run
 from tests.conftest import ROOT

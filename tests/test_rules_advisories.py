@@ -15,8 +15,8 @@ from driftwatch.rules import advisory
 from driftwatch.rules.advisories import Advisory, Condition, Knowledge, knowledge, load
 from driftwatch.rules.rule import Context
 from driftwatch.scan import ScanRequest, Watched, scan
-from driftwatch.snapshot.fetch import fetch_project
-from driftwatch.snapshot.store import load as load_history
+from driftwatch.snapshot.sources.fetch import fetch_project
+from driftwatch.snapshot.store.store import load as load_history
 from driftwatch.targets.target import shipped_targets
 from tests.made_uses import ALL, KILN, call, passed, releases
 

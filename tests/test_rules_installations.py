@@ -16,7 +16,7 @@ from driftwatch.report import render
 from driftwatch.report.options import RenderOptions
 from driftwatch.rules.example import COMPANIONS, DISTRIBUTION
 from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
-from driftwatch.snapshot import store
+from driftwatch.snapshot.store import store
 from driftwatch.targets.target import shipped_targets
 from tests.made_uses import KILN
 

@@ -28,7 +28,7 @@ from driftwatch.rules import (
 )
 from driftwatch.rules.example import knowledge
 from driftwatch.rules.rule import Context
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 from tests.made_uses import ALL, HERE, KILN, at, call, findings, imported, name, passed, releases, said
 
 DW301, DW302 = deprecated.RULE, subclass_contract.RULE

@@ -8,7 +8,7 @@ import pytest
 
 from driftwatch.flow.uses import UNCAUGHT, Outcome, PatchUse
 from driftwatch.rules import missing_member, missing_module, missing_name
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 from tests.made_uses import ALL, GUARDED, HERE, findings, imported, name, releases, said
 
 DW201, DW202, DW203 = missing_name.RULE, missing_module.RULE, missing_member.RULE

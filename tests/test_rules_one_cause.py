@@ -18,8 +18,8 @@ from driftwatch.rules import deprecated, narrow_import_guard, unknown_keyword, u
 from driftwatch.rules.example import knowledge
 from driftwatch.rules.rule import Context
 from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
-from driftwatch.snapshot.history import Epoch, History
-from driftwatch.snapshot.model import Deprecation, Ref
+from driftwatch.snapshot.model.history import Epoch, History
+from driftwatch.snapshot.model.symbols import Deprecation, Ref
 from tests.made_uses import ALL, HERE, KILN, at, call, imported, name, passed, releases
 
 

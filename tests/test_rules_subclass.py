@@ -10,9 +10,9 @@ import pytest
 
 from driftwatch.releases import Timeline
 from driftwatch.scan import ScanRequest, Watched, scan
-from driftwatch.snapshot.collect import collect
-from driftwatch.snapshot.history import merge
-from driftwatch.snapshot.tree import FolderTree
+from driftwatch.snapshot.collect.release import collect
+from driftwatch.snapshot.model.history import merge
+from driftwatch.snapshot.sources.tree import FolderTree
 
 HEAD = """\
 import abc

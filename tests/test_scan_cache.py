@@ -17,8 +17,8 @@ from driftwatch.flow.sources.contents import Contents
 from driftwatch.flow.sources.results_cache import FOLDER, ResultsCache, key_of
 from driftwatch.flow.uses import Analysis
 from driftwatch.seals import Seals
-from driftwatch.snapshot import store
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.store import store
 from tests.cli_process import run
 from tests.conftest import ROOT
 
@@ -77,7 +77,7 @@ def test_a_warm_run_does_not_even_import_the_parser(code: Path, tmp_path: Path) 
         "import sys\n"
         "from pathlib import Path\n"
         "from driftwatch.flow.project import analyse\n"
-        "from driftwatch.snapshot import store\n"
+        "from driftwatch.snapshot.store import store\n"
         "history = store.load(store.shipped() / 'flashinfer-python')\n"
         "folder = Path(sys.argv[1])\n"
         "analyse(folder, sorted(folder.glob('*.py')), [history], cache=Path(sys.argv[2]))\n"

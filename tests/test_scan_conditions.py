@@ -27,7 +27,7 @@ from driftwatch.report import render
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.states import State, site_rows, where, whole_row
 from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 from tests.made_uses import ALL, KILN, at, passed, releases
 from tests.test_report_json import SCHEMA
 

@@ -14,8 +14,8 @@ import pytest
 from driftwatch.flow.project import analyse
 from driftwatch.flow.syntax.survey import Survey, survey
 from driftwatch.flow.syntax.syntax import Tree, parse
-from driftwatch.snapshot import store
-from driftwatch.snapshot.history import History, merge
+from driftwatch.snapshot.model.history import History, merge
+from driftwatch.snapshot.store import store
 from tests.conftest import ROOT
 
 CALLER = """\

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from driftwatch.seals import FOLDER, Seals, _key
-from driftwatch.snapshot.cache import Cache, Entry
-from driftwatch.snapshot.fetch import fetch_project
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.index_settings import IndexSettings
+from driftwatch.snapshot.sources.cache import Cache, Entry
+from driftwatch.snapshot.sources.fetch import fetch_project
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.sources.index_settings import IndexSettings
 from tests.cli_process import run
 from tests.fake_index import FakeIndex, make_sdist, serving
 

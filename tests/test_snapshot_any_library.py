@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from driftwatch.releases import ReleaseSet
-from driftwatch.snapshot.collect import collect
-from driftwatch.snapshot.history import merge
-from driftwatch.snapshot.model import Ref, SymbolKind
-from driftwatch.snapshot.tree import FolderTree
+from driftwatch.snapshot.collect.release import collect
+from driftwatch.snapshot.model.history import merge
+from driftwatch.snapshot.model.symbols import Ref, SymbolKind
+from driftwatch.snapshot.sources.tree import FolderTree
 from tests.collecting import collected, parameters, symbol
 
 

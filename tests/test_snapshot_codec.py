@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftwatch.snapshot.codec import decode, encode, encode_symbol, lines
-from driftwatch.snapshot.model import (
+from driftwatch.snapshot.model.codec import decode, encode, encode_symbol, lines
+from driftwatch.snapshot.model.symbols import (
     Binding,
     Deprecation,
     Flavour,

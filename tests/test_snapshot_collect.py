@@ -11,11 +11,11 @@ import pytest
 
 from driftwatch.binding.signature import Fault, Problem, Shape, bind
 from driftwatch.errors import SnapshotError
-from driftwatch.snapshot.collect import collect
-from driftwatch.snapshot.history import merge
-from driftwatch.snapshot.model import Binding, ParameterKind, Ref, Snapshot, Symbol, SymbolKind
-from driftwatch.snapshot.reader import Reader
-from driftwatch.snapshot.tree import FolderTree
+from driftwatch.snapshot.collect.reader import Reader
+from driftwatch.snapshot.collect.release import collect
+from driftwatch.snapshot.model.history import merge
+from driftwatch.snapshot.model.symbols import Binding, ParameterKind, Ref, Snapshot, Symbol, SymbolKind
+from driftwatch.snapshot.sources.tree import FolderTree
 from tests.collecting import collected, parameters, symbol
 from tests.live_parity.comparison import compare
 from tests.made_library import write

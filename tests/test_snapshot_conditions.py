@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.snapshot.model import Ref, SymbolKind
+from driftwatch.snapshot.model.symbols import Ref, SymbolKind
 from tests.collecting import collected, parameters, symbol
 
 

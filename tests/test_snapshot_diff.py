@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftwatch.snapshot.changes import Change, ChangeKind, Grade
-from driftwatch.snapshot.collect import collect
-from driftwatch.snapshot.diff import changes_of, diff, signature_text
-from driftwatch.snapshot.history import merge
-from driftwatch.snapshot.model import Parameter, ParameterKind, Ref, Signature, Snapshot, Symbol, SymbolKind
-from driftwatch.snapshot.signature_changes import parameter_changes
+from driftwatch.snapshot.collect.release import collect
+from driftwatch.snapshot.comparison.changes import Change, ChangeKind, Grade
+from driftwatch.snapshot.comparison.diff import changes_of, diff, signature_text
+from driftwatch.snapshot.comparison.signature_changes import parameter_changes
+from driftwatch.snapshot.model.history import merge
+from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Ref, Signature, Snapshot, Symbol, SymbolKind
 
 
 class _Sources:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from driftwatch.snapshot import store
-from driftwatch.snapshot.changes import ChangeKind, Grade
-from driftwatch.snapshot.diff import changes_of, diff
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Ref, SymbolKind
+from driftwatch.snapshot.comparison.changes import ChangeKind, Grade
+from driftwatch.snapshot.comparison.diff import changes_of, diff
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Ref, SymbolKind
+from driftwatch.snapshot.store import store
 
 ROOT = "flashinfer.comm"
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftwatch.releases import EMPTY
-from driftwatch.snapshot.history import History, merge
-from driftwatch.snapshot.lineage import linearized
-from driftwatch.snapshot.model import Ref, Signature, Snapshot, Symbol, SymbolKind
-from driftwatch.snapshot.standard_bases import standard_members
+from driftwatch.snapshot.model.history import History, merge
+from driftwatch.snapshot.model.lineage import linearized
+from driftwatch.snapshot.model.standard_bases import standard_members
+from driftwatch.snapshot.model.symbols import Ref, Signature, Snapshot, Symbol, SymbolKind
 
 
 def cls(name: str, *bases: str, open_: bool = False, definition: str | None = None) -> Symbol:

@@ -10,8 +10,8 @@ from textwrap import dedent
 
 import pytest
 
-from driftwatch.snapshot.lazy_names import LazyNames, lazy_names
-from driftwatch.snapshot.source_facts import LazyTarget
+from driftwatch.snapshot.collect.lazy_names import LazyNames, lazy_names
+from driftwatch.snapshot.collect.source_facts import LazyTarget
 
 
 def read(source: str, module: str = "pkg", *, is_package: bool = True) -> LazyNames:

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from driftwatch.snapshot.raising import refusals
+from driftwatch.snapshot.collect.raising import refusals
 
 
 def of(body: str) -> list[tuple[str, str]]:

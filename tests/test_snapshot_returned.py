@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from driftwatch.snapshot.returned import lengths
+from driftwatch.snapshot.collect.returned import lengths
 
 
 def of(source: str) -> tuple[int, ...]:

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftwatch.errors import SnapshotError
-from driftwatch.snapshot import store
-from driftwatch.snapshot.codec import encode
-from driftwatch.snapshot.collect import collect
-from driftwatch.snapshot.history import merge
-from driftwatch.snapshot.model import Parameter, ParameterKind, Ref, Signature, Snapshot, Symbol, SymbolKind
-from driftwatch.snapshot.store import ReleaseRecord
-from driftwatch.snapshot.tree import FolderTree
+from driftwatch.snapshot.collect.release import collect
+from driftwatch.snapshot.model.codec import encode
+from driftwatch.snapshot.model.history import merge
+from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Ref, Signature, Snapshot, Symbol, SymbolKind
+from driftwatch.snapshot.sources.tree import FolderTree
+from driftwatch.snapshot.store import store
+from driftwatch.snapshot.store.store import ReleaseRecord
 from tests.made_library import write as write_library
 
 VERSIONS = ("0.9", "1.0", "1.0.post1", "1.1", "2.0")
@@ -91,7 +91,7 @@ class TestRoundTrip:
 
 
 def _is_alias(history: object, ref: Ref) -> bool:
-    from driftwatch.snapshot.history import History
+    from driftwatch.snapshot.model.history import History
 
     assert isinstance(history, History)
     return all(epoch.symbol.definition is not None for epoch in history.of(ref))

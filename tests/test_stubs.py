@@ -9,8 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.snapshot import store
-from driftwatch.snapshot.model import Binding, Parameter, ParameterKind, Ref, Signature, Snapshot, Symbol, SymbolKind
+from driftwatch.snapshot.model.symbols import (
+    Binding,
+    Parameter,
+    ParameterKind,
+    Ref,
+    Signature,
+    Snapshot,
+    Symbol,
+    SymbolKind,
+)
+from driftwatch.snapshot.store import store
 from tests.differential.programs import Call, Program, Runner
 from tests.differential.shipped import shipped, shipped_stubs
 from tests.stubs import write_stub

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.snapshot import store
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.model import ParameterKind, Ref
-from driftwatch.snapshot.update import update
-from driftwatch.snapshot.verify import verify
+from driftwatch.snapshot.commands.update import update
+from driftwatch.snapshot.commands.verify import verify
+from driftwatch.snapshot.model.symbols import ParameterKind, Ref
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.store import store
 from driftwatch.targets.target import Target
 
 pytestmark = pytest.mark.network

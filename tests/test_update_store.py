@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 
 from driftwatch.errors import IndexUnavailableError, InputError, SnapshotError, UsageError
-from driftwatch.snapshot import store, transport
-from driftwatch.snapshot.cache import Cache
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.index_settings import IndexSettings
-from driftwatch.snapshot.model import Ref
-from driftwatch.snapshot.store import ABSENT, ReleaseRecord
-from driftwatch.snapshot.update import UpdateResult, add, list_, update
-from driftwatch.snapshot.verify import evenly, verify
+from driftwatch.snapshot.commands.update import UpdateResult, add, list_, update
+from driftwatch.snapshot.commands.verify import evenly, verify
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Ref
+from driftwatch.snapshot.sources import transport
+from driftwatch.snapshot.sources.cache import Cache
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.sources.index_settings import IndexSettings
+from driftwatch.snapshot.store import store
+from driftwatch.snapshot.store.store import ABSENT, ReleaseRecord
 from driftwatch.targets.target import Target
 from tests.fake_index import FakeIndex, make_sdist, make_wheel, serving
 

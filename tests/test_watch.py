@@ -11,11 +11,12 @@ import pytest
 
 from driftwatch.report.markdown import LONGEST
 from driftwatch.report.watch import render, render_json, title
-from driftwatch.snapshot import store, transport
-from driftwatch.snapshot.cache import Cache
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.index_settings import IndexSettings
-from driftwatch.snapshot.update import update
+from driftwatch.snapshot.commands.update import update
+from driftwatch.snapshot.sources import transport
+from driftwatch.snapshot.sources.cache import Cache
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.sources.index_settings import IndexSettings
+from driftwatch.snapshot.store import store
 from driftwatch.targets.target import Target, shipped_targets
 from driftwatch.watching.watch import CodeBase, WatchRequest, watch
 from tests.cli_process import Result, run
@@ -370,8 +371,8 @@ def test_a_body_stays_within_what_a_pull_request_may_have(tmp_path: Path, index:
 @pytest.mark.network
 @pytest.mark.slow
 def test_flashinfer_0_7_4_as_sglang_0_5_23_would_have_met_it(tmp_path: Path) -> None:
-    from driftwatch.snapshot.cache import cache_root
-    from driftwatch.snapshot.fetch import fetch_project
+    from driftwatch.snapshot.sources.cache import cache_root
+    from driftwatch.snapshot.sources.fetch import fetch_project
 
     (shipped,) = (target for target in shipped_targets() if target.distribution == "flashinfer-python")
     history = store.load(shipped.snapshots)

@@ -16,8 +16,8 @@ from typing import Any
 from driftwatch.adapter.policy import Policy, PolicyRule
 from driftwatch.errors import SnapshotError, UsageError
 from driftwatch.releases import ReleaseSet
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import ParameterKind, Ref, Signature, SymbolKind
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import ParameterKind, Ref, Signature, SymbolKind
 
 _OPEN = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
 

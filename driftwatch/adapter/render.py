@@ -18,7 +18,7 @@ from driftwatch.adapter.embed import WIDTH, embed
 from driftwatch.adapter.literal import literal, text
 from driftwatch.adapter.policy import Policy
 from driftwatch.errors import InputError
-from driftwatch.snapshot.adapted import (
+from driftwatch.snapshot.model.adapted import (
     ADAPTER_MARK,
     OWN_ERRORS,
     OWN_NAMES,

@@ -21,8 +21,8 @@ from driftwatch.adapter.render import (
     without_preface,
 )
 from driftwatch.errors import InputError, UsageError
-from driftwatch.snapshot.adapted import RUNTIME_MARK
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.adapted import RUNTIME_MARK
+from driftwatch.snapshot.model.history import History
 from driftwatch.targets.target import Target
 
 ALL = "all"

@@ -15,8 +15,8 @@ from driftwatch.binding.classes import candidates
 from driftwatch.binding.signature import Bound, Fault, Problem, Shape, bind
 from driftwatch.flow.uses import Argument, CallUse, ResultUse
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.history import Epoch, History
-from driftwatch.snapshot.model import Binding, Parameter, ParameterKind, Ref, Signature, SymbolKind
+from driftwatch.snapshot.model.history import Epoch, History
+from driftwatch.snapshot.model.symbols import Binding, Parameter, ParameterKind, Ref, Signature, SymbolKind
 
 _RECEIVER = Parameter("self", ParameterKind.POSITIONAL_ONLY)
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from typing import Generic, NamedTuple, Protocol
 
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.history import History, Lookup
-from driftwatch.snapshot.model import Binding, Ref, Symbol, SymbolKind
+from driftwatch.snapshot.model.history import History, Lookup
+from driftwatch.snapshot.model.symbols import Binding, Ref, Symbol, SymbolKind
 
 
 class _AnyTuple(NamedTuple):

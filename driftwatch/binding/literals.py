@@ -15,7 +15,7 @@ from functools import cache
 from driftwatch.binding.calls import Part
 from driftwatch.flow.uses import Argument, CallUse, Constant
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.model import Parameter
+from driftwatch.snapshot.model.symbols import Parameter
 
 _UNIONS = frozenset({"Optional", "Union"})
 

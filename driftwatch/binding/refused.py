@@ -14,8 +14,8 @@ from functools import lru_cache
 from driftwatch.binding.calls import Part, parts, refine
 from driftwatch.flow.uses import CallUse, Constant, Unknown
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Refusal
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Refusal
 
 _UNKNOWN = Unknown.UNKNOWN
 

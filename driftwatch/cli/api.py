@@ -44,7 +44,7 @@ def history_command(
     from driftwatch.report.history import render, render_json
     from driftwatch.report.styled import Look, look
     from driftwatch.rules.advisories import load
-    from driftwatch.snapshot.lookup import find_in
+    from driftwatch.snapshot.model.lookup import find_in
 
     config = configuration(config_file)
     targets = (one_target(config, target_name),) if target_name else targets_of(config)
@@ -88,8 +88,8 @@ def diff_command(
     from driftwatch.report.styled import Look, look
     from driftwatch.rules.advisories import load
     from driftwatch.rules.behaviour import behaviour_changes
-    from driftwatch.snapshot.diff import diff
-    from driftwatch.snapshot.store import snapshot_of
+    from driftwatch.snapshot.comparison.diff import diff
+    from driftwatch.snapshot.store.store import snapshot_of
 
     target = one_target(configuration(config_file), target_name)
     history = history_of(target)

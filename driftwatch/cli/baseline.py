@@ -60,7 +60,7 @@ def write_command(
     from driftwatch.findings import Severity
     from driftwatch.report.phrases import count
     from driftwatch.scan import ScanRequest, scan
-    from driftwatch.snapshot.cache import cache_root
+    from driftwatch.snapshot.sources.cache import cache_root
     from driftwatch.suppress import baseline_text
 
     with activity("looking") as shown:

@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 from driftwatch.errors import DriftwatchError
 
 if TYPE_CHECKING:
-    from driftwatch.snapshot.history import History
+    from driftwatch.snapshot.model.history import History
 
 _Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 _HEAD = re.compile(r"(?:.*,)?\s*(?:[A-Za-z][\w.-]*\s*)?[<>=!~]{1,3}\s*|.*,")

@@ -21,7 +21,7 @@ from driftwatch.cli.output import emit
 from driftwatch.errors import DriftwatchError, InputError
 
 if TYPE_CHECKING:
-    from driftwatch.snapshot.history import History
+    from driftwatch.snapshot.model.history import History
     from driftwatch.targets.target import Target
 
 

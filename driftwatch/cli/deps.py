@@ -89,7 +89,7 @@ def deps_command(
     from driftwatch.report.styled import Look, look
     from driftwatch.report.text import summary
     from driftwatch.scan import ScanRequest, scan
-    from driftwatch.snapshot.cache import cache_root
+    from driftwatch.snapshot.sources.cache import cache_root
 
     start = time.monotonic()
     settled = settle(wanted, output, next(iter(FORMATS)), (place,))

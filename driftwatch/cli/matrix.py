@@ -62,7 +62,7 @@ def matrix_command(
     from driftwatch.report.options import RenderOptions
     from driftwatch.report.styled import Look, look
     from driftwatch.scan import ScanRequest, scan
-    from driftwatch.snapshot.cache import cache_root
+    from driftwatch.snapshot.sources.cache import cache_root
 
     settled = settle(wanted, output, FORMATS[0], inputs)
     reports = []

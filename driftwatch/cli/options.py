@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from driftwatch.project.config import Config
     from driftwatch.releases import ReleaseSet, Timeline
     from driftwatch.scan import Watched
-    from driftwatch.snapshot.history import History
+    from driftwatch.snapshot.model.history import History
     from driftwatch.targets.target import Target
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
@@ -73,7 +73,7 @@ def own_place(config: Config, place: Path, key: str, hint: str) -> Path:
 
 def writable(config: Config, target: Target) -> Target:
     """The target, when its snapshots may be written: those of a configuration below its folder alone."""
-    from driftwatch.snapshot.store import HISTORY, RELEASES
+    from driftwatch.snapshot.store.store import HISTORY, RELEASES
 
     if target.data is None:  # not one that driftwatch comes with
         for name in ("", HISTORY, RELEASES):
@@ -122,7 +122,7 @@ def one_target(config: Config, name: str | None) -> Target:
 
 def history_of(target: Target) -> History:
     """All that is recorded of a target."""
-    from driftwatch.snapshot.store import load
+    from driftwatch.snapshot.store.store import load
 
     return load(target.snapshots)
 
@@ -171,7 +171,7 @@ def watched(
 
     from driftwatch.project.ranges import named
     from driftwatch.scan import Watched
-    from driftwatch.snapshot.store import releases_without_module
+    from driftwatch.snapshot.store.store import releases_without_module
 
     targets = {canonicalize_name(target.distribution): target for target in targets_of(config)}
     asked: dict[str, list[str]] = {}
@@ -211,7 +211,7 @@ def on_demand_target(
     from driftwatch.project.discovery import mentions
     from driftwatch.project.ranges import selected
     from driftwatch.scan import Watched
-    from driftwatch.snapshot.on_demand import on_demand
+    from driftwatch.snapshot.commands.on_demand import on_demand
 
     def progress(done: int, total: int, release: str) -> None:
         if shown is not None:

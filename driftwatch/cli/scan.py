@@ -108,7 +108,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     from driftwatch.report.text import summary
     from driftwatch.rules.unsupported_gpu import parse_gpu
     from driftwatch.scan import ScanRequest, scan
-    from driftwatch.snapshot.cache import cache_root
+    from driftwatch.snapshot.sources.cache import cache_root
 
     start = time.monotonic()
     settled = settle(wanted, output, next(iter(FORMATS)), inputs)
@@ -175,7 +175,7 @@ def resolve(inputs: tuple[str, ...], config_file: Path | None, shown: Activity) 
     paths: list[Path] = []
     for text in inputs:
         if text.startswith(FROM_INDEX):
-            from driftwatch.snapshot.fetch import fetch_project
+            from driftwatch.snapshot.sources.fetch import fetch_project
 
             shown.title(f"fetching {text}")
             paths.append(fetch_project(text).path)

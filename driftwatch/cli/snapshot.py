@@ -53,7 +53,7 @@ def update_command(pre: bool, target_name: str | None, config_file: Path | None)
     """Record the releases that the package index has added."""
     from driftwatch.report.snapshots import render_update
     from driftwatch.report.styled import look
-    from driftwatch.snapshot.update import update
+    from driftwatch.snapshot.commands.update import update
 
     failed = False
     config = configuration(config_file)
@@ -77,7 +77,7 @@ def add_command(releases: tuple[str, ...], target_name: str | None, config_file:
     """
     from driftwatch.report.snapshots import render_update
     from driftwatch.report.styled import look
-    from driftwatch.snapshot.update import add
+    from driftwatch.snapshot.commands.update import add
 
     config = configuration(config_file)
     target = writable(config, one_target(config, target_name))
@@ -97,7 +97,7 @@ def list_command(output_format: str, output: Path | None, target_name: str | Non
     """List the recorded releases, and what each was made from."""
     from driftwatch.report.snapshots import render_records, render_records_json
     from driftwatch.report.styled import Look, look
-    from driftwatch.snapshot.update import list_
+    from driftwatch.snapshot.commands.update import list_
 
     found = [(target, list_(target)) for target in _chosen(target_name, config_file)]
     if output_format == "json":
@@ -121,7 +121,7 @@ def verify_command(
     """
     from driftwatch.report.snapshots import render_verify
     from driftwatch.report.styled import look
-    from driftwatch.snapshot.verify import verify
+    from driftwatch.snapshot.commands.verify import verify
 
     status = 0
     targets = (one_target(configuration(config_file), target_name),) if releases else _chosen(target_name, config_file)
@@ -140,7 +140,7 @@ def _chosen(name: str | None, config_file: Path | None) -> tuple[Target, ...]:
 
 def _newest(target: Target) -> str | None:
     """The newest release that is recorded; None where there is none yet."""
-    from driftwatch.snapshot.update import list_
+    from driftwatch.snapshot.commands.update import list_
 
     try:
         records = list_(target)

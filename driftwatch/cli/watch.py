@@ -76,7 +76,7 @@ def watch_command(
     What is printed is Markdown: the body of a pull request, or a text to read. No upstream code is ever run.
     """
     from driftwatch.report.watch import render, render_json
-    from driftwatch.snapshot.cache import cache_root
+    from driftwatch.snapshot.sources.cache import cache_root
     from driftwatch.watching.watch import WatchRequest, watch
 
     settled = settle((*wanted, *((Wanted("json"),) if as_json else ())), output, FORMATS[0])

@@ -17,8 +17,8 @@ from driftwatch.flow.interpreter.world import World
 from driftwatch.flow.semantics import SEMANTICS
 from driftwatch.flow.sources.files import Files
 from driftwatch.flow.syntax.source import SourceError
-from driftwatch.snapshot.adapted import face_of
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.adapted import face_of
+from driftwatch.snapshot.model.history import History
 
 MAX_ROUNDS = 8
 """How many imports away from a mention of the library files are looked at."""

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import ClassVar
 
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 
 
 @dataclass(frozen=True, slots=True, order=True)

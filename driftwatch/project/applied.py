@@ -15,7 +15,7 @@ from driftwatch.errors import DriftwatchError
 from driftwatch.project import ranges
 from driftwatch.project.config import Config
 from driftwatch.project.declared import Requirements
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
 from driftwatch.targets.target import Target
 
 DEFAULT = "default"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from email.parser import HeaderParser
 
 from driftwatch.errors import InputError
-from driftwatch.snapshot.index import PackageIndex, the_index
-from driftwatch.snapshot.remote_zip import NoRangesError, RemoteWheel
+from driftwatch.snapshot.sources.index import PackageIndex, the_index
+from driftwatch.snapshot.sources.remote_zip import NoRangesError, RemoteWheel
 
 
 def requirements_of(name: str, version: str, index: PackageIndex | None = None) -> tuple[str, ...]:

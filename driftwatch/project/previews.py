@@ -18,11 +18,11 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from driftwatch.errors import DriftwatchError, NoModuleError
-from driftwatch.snapshot import store
-from driftwatch.snapshot.cache import cache_root
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.update import add, add_empty
+from driftwatch.snapshot.commands.update import add, add_empty
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.sources.cache import cache_root
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.store import store
 from driftwatch.targets.target import Target
 
 FOLDER = "previews-1"  # another number for another form

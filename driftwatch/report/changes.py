@@ -7,8 +7,8 @@ from typing import TypedDict
 
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Span
-from driftwatch.snapshot.diff import Change, ChangeKind, Grade
-from driftwatch.snapshot.model import ParameterKind, Symbol
+from driftwatch.snapshot.comparison.diff import Change, ChangeKind, Grade
+from driftwatch.snapshot.model.symbols import ParameterKind, Symbol
 
 ADDED, REMOVED, CHANGED = "+", "-", "~"
 _STYLES = {ADDED: "added", REMOVED: "removed", CHANGED: "changed"}

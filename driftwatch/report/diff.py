@@ -15,8 +15,8 @@ from driftwatch.report.phrases import count
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose
 from driftwatch.rules.behaviour import BehaviourChange
-from driftwatch.snapshot.diff import Change, ChangeKind, Grade
-from driftwatch.snapshot.model import Ref, Symbol
+from driftwatch.snapshot.comparison.diff import Change, ChangeKind, Grade
+from driftwatch.snapshot.model.symbols import Ref, Symbol
 
 _TITLES = {
     Grade.BREAKING: "BREAKING: some call, import or subclass that was right fails",

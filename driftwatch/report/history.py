@@ -13,9 +13,9 @@ from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose
 from driftwatch.rules.advisories import Condition, Kernels
 from driftwatch.rules.unsupported_gpu import told
-from driftwatch.snapshot.diff import Change, ChangeKind, DatedChange, Grade, changes_of, summary
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
+from driftwatch.snapshot.comparison.diff import Change, ChangeKind, DatedChange, Grade, changes_of, summary
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Ref, Symbol, SymbolKind
 
 
 class DatedForm(ChangeForm):

@@ -13,7 +13,7 @@ from driftwatch.flow.uses import Diagnostic, Outcome, Unresolved
 from driftwatch.project.declared import Notice
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.sites import Site
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
 from driftwatch.suppress import Idle, Suppressed
 
 

@@ -9,9 +9,9 @@ from driftwatch.releases import Timeline
 from driftwatch.report.phrases import count
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose
-from driftwatch.snapshot.store import ReleaseRecord
-from driftwatch.snapshot.update import Failure, UpdateResult
-from driftwatch.snapshot.verify import Verified, VerifyResult
+from driftwatch.snapshot.commands.update import Failure, UpdateResult
+from driftwatch.snapshot.commands.verify import Verified, VerifyResult
+from driftwatch.snapshot.store.store import ReleaseRecord
 from driftwatch.targets.target import Target
 
 _SHOWN_DIFFERENCES = 10

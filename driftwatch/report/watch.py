@@ -19,7 +19,7 @@ from driftwatch.report.json_v1 import finding_form
 from driftwatch.report.markdown import LONGEST, code, text
 from driftwatch.report.phrases import count, outcome
 from driftwatch.rules.behaviour import BehaviourChange
-from driftwatch.snapshot.diff import Change, ChangeKind, Grade
+from driftwatch.snapshot.comparison.diff import Change, ChangeKind, Grade
 from driftwatch.watching.news import Hits, NewRelease, News
 
 MARKER = "<!-- driftwatch watch -->"

@@ -34,7 +34,7 @@ from driftwatch.errors import ConfigError, UsageError
 from driftwatch.findings import Severity
 from driftwatch.flow.uses import NOTHING_GIVEN, Constant
 from driftwatch.releases import ReleaseSet, Timeline
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -12,8 +12,8 @@ from driftwatch.flow.uses import CallUse, ImportUse, NameUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.rules.enums import enum_in, has_other, member_of
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Ref, SymbolKind
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Ref, SymbolKind
 
 _HEADING = Heading("DW303", "changed-constant", Severity.WARNING)
 

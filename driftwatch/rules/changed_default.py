@@ -11,8 +11,8 @@ from driftwatch.findings import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import CallUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Ref
 
 _HEADING = Heading("DW304", "changed-default", Severity.NOTE)
 

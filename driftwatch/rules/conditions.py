@@ -15,8 +15,8 @@ from driftwatch.flow.uses import Argument, CallUse, Constant, Unknown
 from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.rules.advisories import Advisory, Condition, Kernels
 from driftwatch.rules.rule import Context
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Ref
 
 _UNKNOWN = Unknown.UNKNOWN
 

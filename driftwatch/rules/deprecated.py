@@ -10,8 +10,8 @@ from driftwatch.flow.uses import ImportUse, NameUse, Use
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.scope import may_have_more
-from driftwatch.snapshot.history import Epoch, History
-from driftwatch.snapshot.model import Deprecation, Ref
+from driftwatch.snapshot.model.history import Epoch, History
+from driftwatch.snapshot.model.symbols import Deprecation, Ref
 
 _HEADING = Heading("DW301", "deprecated", Severity.WARNING)
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Ref, SymbolKind
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Ref, SymbolKind
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"-?\d+")

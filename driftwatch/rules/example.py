@@ -12,8 +12,8 @@ from dataclasses import replace
 from driftwatch.findings import Severity
 from driftwatch.releases import Timeline
 from driftwatch.rules.advisories import Advisory, Condition, ImportFailure, Kernels, Knowledge
-from driftwatch.snapshot.history import History, merge
-from driftwatch.snapshot.model import (
+from driftwatch.snapshot.model.history import History, merge
+from driftwatch.snapshot.model.symbols import (
     Binding,
     Deprecation,
     Parameter,

@@ -12,7 +12,7 @@ from driftwatch.flow.uses import CallUse, Constant, Outcome, Use
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.wording import needs
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
 
 _HEADING = Heading("DW107", "invalid-literal", Severity.ERROR)
 

@@ -11,8 +11,8 @@ from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.scope import in_scope
 from driftwatch.rules.wording import did_you_mean, needs
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Ref
 
 _HEADING = Heading("DW203", "missing-member", Severity.ERROR)
 

@@ -9,8 +9,8 @@ from driftwatch.flow.uses import ImportUse, NameUse, PatchUse, Use
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.scope import in_scope, is_module_only, known_names, may_have_more, private
 from driftwatch.rules.wording import did_you_mean, needs
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Ref
 
 _HEADING = Heading("DW201", "missing-name", Severity.ERROR)
 

@@ -12,7 +12,7 @@ from driftwatch.releases import ReleaseSet, union
 from driftwatch.rules.advisories import ImportFailure
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.wording import code
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 
 _HEADING = Heading("DW501", "narrow-import-guard", Severity.WARNING)
 

@@ -16,7 +16,7 @@ from driftwatch.flow.uses import Argument, CallUse, LookUse, Outcome, Use
 from driftwatch.project.pins import Installation
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.advisories import Knowledge
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
 from driftwatch.targets.companions import Companions
 
 T = TypeVar("T")

@@ -8,8 +8,8 @@ from dataclasses import replace
 from driftwatch.binding.calls import callee_epochs
 from driftwatch.flow.uses import CallUse
 from driftwatch.releases import ReleaseSet, union
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Ref
 
 
 def in_scope(history: History, module: str) -> bool:

@@ -12,7 +12,7 @@ from driftwatch.flow.uses import CallUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.wording import ordinal
-from driftwatch.snapshot.model import ParameterKind, Signature
+from driftwatch.snapshot.model.symbols import ParameterKind, Signature
 
 _HEADING = Heading("DW104", "shifted-positional", Severity.ERROR)
 

@@ -12,8 +12,8 @@ from driftwatch.flow.uses import MethodDefinition, SubclassUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.wording import code, needs
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Parameter, ParameterKind, Signature, SymbolKind
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Signature, SymbolKind
 
 _HEADING = Heading("DW302", "subclass-contract", Severity.ERROR)
 

@@ -10,8 +10,8 @@ from driftwatch.flow.uses import Location, Outcome, SwitchedOff, Use
 from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.wording import some
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Symbol
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Symbol
 
 _HEADING = Heading("DW503", "switched-off", Severity.NOTE)
 

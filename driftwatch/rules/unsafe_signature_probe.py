@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from driftwatch.findings import Severity, Verdict
 from driftwatch.flow.uses import ProbeUse, Use
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 
 _HEADING = Heading("DW502", "unsafe-signature-probe", Severity.WARNING)
 _RAISED = ("ValueError", "TypeError")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from driftwatch.releases import ReleaseSet
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
 
 
 def requirement(history: History, works: ReleaseSet) -> str | None:

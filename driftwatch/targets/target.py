@@ -19,9 +19,9 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from driftwatch.errors import ConfigError, UsageError
-from driftwatch.snapshot.adapted import OWN_ERRORS, OWN_NAMES, with_adapter
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Parameter, ParameterKind, Signature
+from driftwatch.snapshot.model.adapted import OWN_ERRORS, OWN_NAMES, with_adapter
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Signature
 
 if sys.version_info >= (3, 11):
     import tomllib

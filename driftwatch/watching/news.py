@@ -12,9 +12,9 @@ from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.releases import Timeline
 from driftwatch.rules.behaviour import BehaviourChange
-from driftwatch.snapshot.diff import Change
-from driftwatch.snapshot.model import Ref, Symbol
-from driftwatch.snapshot.update import Failure
+from driftwatch.snapshot.commands.update import Failure
+from driftwatch.snapshot.comparison.diff import Change
+from driftwatch.snapshot.model.symbols import Ref, Symbol
 
 Source = Callable[[str], "tuple[str, ...] | None"]
 

@@ -28,11 +28,11 @@ from driftwatch.releases import EMPTY, ReleaseSet, Timeline
 from driftwatch.rules.advisories import Knowledge, load
 from driftwatch.rules.behaviour import behaviour_changes
 from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
-from driftwatch.snapshot import store
-from driftwatch.snapshot.diff import diff
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.update import Failure, Progress, add, list_, update
+from driftwatch.snapshot.commands.update import Failure, Progress, add, list_, update
+from driftwatch.snapshot.comparison.diff import diff
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.store import store
 from driftwatch.suppress import read_baseline
 from driftwatch.targets.target import Target
 from driftwatch.watching.news import Hits, NewRelease, News

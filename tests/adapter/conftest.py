@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from driftwatch.adapter.write import make_adapter
-from driftwatch.snapshot import store
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.store import store
 from driftwatch.targets.target import Target, choose, shipped_targets
 
 

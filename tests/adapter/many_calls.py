@@ -23,7 +23,7 @@ from driftwatch.adapter.plan import make_plan
 from driftwatch.adapter.policy import load_policy
 from driftwatch.adapter.runtime import Adapter
 from driftwatch.adapter.signatures import recorded
-from driftwatch.snapshot import store
+from driftwatch.snapshot.store import store
 from driftwatch.targets.flashinfer_comm.conditions import CONDITIONS
 from driftwatch.targets.target import choose, shipped_targets
 from tests.adapter.recording import Recorder

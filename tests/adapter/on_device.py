@@ -23,7 +23,7 @@ import torch.distributed as dist
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from driftwatch.snapshot import store
+from driftwatch.snapshot.store import store
 from driftwatch.targets.target import shipped_targets
 from tests.adapter.rounds import load_adapter
 from tests.adapter.simulated import Build

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from driftwatch.adapter.signatures import Shape, read_live
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Binding, Ref, Symbol, SymbolKind
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Binding, Ref, Symbol, SymbolKind
 from tests.adapter.simulated import DEFAULTS, KINDS
 
 MODULE = "flashinfer.comm"

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import torch
 import torch.distributed as dist
 
-from driftwatch.snapshot import store
+from driftwatch.snapshot.store import store
 from driftwatch.targets.target import shipped_targets
 from tests.adapter.simulated import Build, RaisingFinder, Workspace, uninstall
 

@@ -14,8 +14,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import ParameterKind, Ref
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import ParameterKind, Ref
 from driftwatch.targets.flashinfer_comm.quantised import BLOCKS, DYNAMIC_FP8, FP8, GROUP_FP8, MXFP8, NVFP4, quantize
 from driftwatch.targets.flashinfer_comm.quantised import PATTERNS as KINDS_OF_PATTERNS
 

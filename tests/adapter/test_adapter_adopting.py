@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
 from tests.adapter.together import together
 
 HERE = Path(__file__).parent

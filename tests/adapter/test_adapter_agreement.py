@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from driftwatch.adapter.plan import make_plan
 from driftwatch.adapter.policy import load_policy
 from driftwatch.adapter.runtime import Adapter
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
 from driftwatch.targets.flashinfer_comm import backends as backends_module
 from driftwatch.targets.flashinfer_comm import machine as machine_module
 from driftwatch.targets.flashinfer_comm.agreement import Decision, Request, Terms, decide, oneshot, why_not

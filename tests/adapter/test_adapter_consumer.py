@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from driftwatch.adapter.write import make_adapter
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.store import snapshot_of
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.store.store import snapshot_of
 from driftwatch.targets.target import Target
 from tests.stubs import write_stub
 

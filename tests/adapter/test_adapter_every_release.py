@@ -30,8 +30,8 @@ from driftwatch.adapter.signatures import (
     recorded,
 )
 from driftwatch.adapter.wrapping import preparing
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Ref, SymbolKind
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Ref, SymbolKind
 from driftwatch.targets.flashinfer_comm.conditions import CONDITIONS
 from driftwatch.targets.target import Target
 from tests.adapter.recording import FUNCTIONS, Recorder
@@ -77,7 +77,7 @@ def data(history: History, target: Target) -> dict[str, Any]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "release" in metafunc.fixturenames:
-        from driftwatch.snapshot import store
+        from driftwatch.snapshot.store import store
         from driftwatch.targets.target import choose, shipped_targets
 
         versions = store.load(choose(shipped_targets(), "flashinfer-python").snapshots).timeline.versions

@@ -25,8 +25,8 @@ from driftwatch.adapter.render import body_digest, render
 from driftwatch.adapter.write import check_adapter, make_adapter
 from driftwatch.errors import ConfigError, InputError, SnapshotError, UsageError
 from driftwatch.releases import ReleaseSet
-from driftwatch.snapshot.history import History, merge
-from driftwatch.snapshot.model import Parameter, ParameterKind, Ref, Signature, Snapshot, Symbol, SymbolKind
+from driftwatch.snapshot.model.history import History, merge
+from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Ref, Signature, Snapshot, Symbol, SymbolKind
 from driftwatch.targets.target import Target
 
 ROOT = Path(__file__).resolve().parents[2]

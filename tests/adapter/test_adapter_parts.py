@@ -12,7 +12,7 @@ from driftwatch.adapter.rules import DROP, REFUSE, WARN, Rule
 from driftwatch.adapter.settler import Record, Settler
 from driftwatch.adapter.signatures import UnsupportedArgument, recorded, shared
 from driftwatch.errors import ConfigError
-from driftwatch.snapshot.model import Parameter, ParameterKind, Signature
+from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Signature
 
 
 @pytest.mark.parametrize(

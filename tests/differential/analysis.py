@@ -10,7 +10,7 @@ from driftwatch.flow.project import analyse
 from driftwatch.flow.uses import Unresolved
 from driftwatch.rules import apply
 from driftwatch.rules.rule import Context
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
 
 
 def analysed(folder: Path, history: History) -> tuple[Sequence[Verdict], Sequence[Unresolved]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from driftwatch.snapshot.model import ParameterKind
+from driftwatch.snapshot.model.symbols import ParameterKind
 from tests.differential.conditions import Conditions
 from tests.differential.drafting import LITERALS, Lines, Passed, Target, indent
 from tests.differential.menu import BY_POSITION, VARIABLE

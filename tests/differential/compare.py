@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from driftwatch.flow.uses import Outcome as Ends
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
 from tests.differential.analysis import analysed
 from tests.differential.programs import Place, Program, Runner
 from tests.differential.truth import Fact, Source, hidden, truth

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable
 
 from driftwatch.releases import EMPTY
-from driftwatch.snapshot.model import Signature
+from driftwatch.snapshot.model.symbols import Signature
 from tests.differential.drafting import Lines, Target, indent
 from tests.differential.menu import Callee, Menu
 from tests.differential.programs import Call, Program, Value

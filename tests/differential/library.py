@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 
-from driftwatch.snapshot.model import (
+from driftwatch.snapshot.model.symbols import (
     Binding,
     Parameter,
     ParameterKind,

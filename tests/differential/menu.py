@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from driftwatch.releases import ReleaseSet
-from driftwatch.snapshot.history import Epoch, History
-from driftwatch.snapshot.model import Binding, Parameter, ParameterKind, Ref, Signature, SymbolKind
+from driftwatch.snapshot.model.history import Epoch, History
+from driftwatch.snapshot.model.symbols import Binding, Parameter, ParameterKind, Ref, Signature, SymbolKind
 
 BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 VARIABLE = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from driftwatch.snapshot import store
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.store import store
 from tests.stubs import write_stub
 
 

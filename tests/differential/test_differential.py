@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from driftwatch.findings import Severity, Verdict
 from driftwatch.flow.uses import UNCAUGHT
 from driftwatch.releases import ReleaseSet
-from driftwatch.snapshot.history import History, merge
+from driftwatch.snapshot.model.history import History, merge
 from tests.differential import compare, library
 from tests.differential.analysis import analysed
 from tests.differential.compare import Comparison, Disagreement

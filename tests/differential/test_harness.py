@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.snapshot.history import merge
+from driftwatch.snapshot.model.history import merge
 from tests.differential import library
 from tests.differential.generate import generate
 from tests.differential.menu import Menu

@@ -22,7 +22,7 @@ from driftwatch.findings import Verdict
 from driftwatch.flow.project import Analysis, analyse
 from driftwatch.rules import apply
 from driftwatch.rules.rule import Context
-from driftwatch.snapshot.history import History, merge
+from driftwatch.snapshot.model.history import History, merge
 from tests.differential import library
 from tests.differential.programs import ANYTHING, Call, Program
 

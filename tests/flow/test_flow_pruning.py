@@ -19,8 +19,8 @@ from driftwatch.flow.sources.relevance import Selection
 from driftwatch.flow.uses import CallUse
 from driftwatch.rules import apply
 from driftwatch.rules.rule import Context
-from driftwatch.snapshot import store
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.store import store
 from tests.conftest import ROOT
 from tests.differential.generate import generate
 from tests.differential.menu import Menu

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from driftwatch.snapshot.history import merge
-from driftwatch.snapshot.lineage import linearized
-from driftwatch.snapshot.model import Binding, Ref, Signature, Snapshot, Symbol, SymbolKind
-from driftwatch.snapshot.standard_bases import standard_members
+from driftwatch.snapshot.model.history import merge
+from driftwatch.snapshot.model.lineage import linearized
+from driftwatch.snapshot.model.standard_bases import standard_members
+from driftwatch.snapshot.model.symbols import Binding, Ref, Signature, Snapshot, Symbol, SymbolKind
 
 Live = Mapping[str, Any]
 

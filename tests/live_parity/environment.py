@@ -16,9 +16,9 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from driftwatch.snapshot.cache import Cache
-from driftwatch.snapshot.index import PackageIndex
-from driftwatch.snapshot.origin import choose_for_snapshot
+from driftwatch.snapshot.sources.cache import Cache
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.sources.origin import choose_for_snapshot
 
 TORCH = "torch==2.13.0"
 DEPENDENCIES = (

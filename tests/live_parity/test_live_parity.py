@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.snapshot import store
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Snapshot
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Snapshot
+from driftwatch.snapshot.store import store
 from tests.live_parity.comparison import compare
 from tests.live_parity.environment import Environment, environment, unpacked
 

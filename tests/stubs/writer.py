@@ -14,7 +14,16 @@ import keyword
 from collections.abc import Iterator
 from pathlib import Path
 
-from driftwatch.snapshot.model import Binding, Parameter, ParameterKind, Ref, Signature, Snapshot, Symbol, SymbolKind
+from driftwatch.snapshot.model.symbols import (
+    Binding,
+    Parameter,
+    ParameterKind,
+    Ref,
+    Signature,
+    Snapshot,
+    Symbol,
+    SymbolKind,
+)
 from tests.stubs.support import FOREIGN
 
 SUPPORT = Path(__file__).with_name("support.py")

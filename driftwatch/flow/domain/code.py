@@ -19,7 +19,7 @@ from driftwatch.flow.domain.values import Value
 from driftwatch.flow.syntax.survey import Survey
 from driftwatch.flow.syntax.syntax import Tree
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 
 
 @dataclass(eq=False)

@@ -18,7 +18,7 @@ from driftwatch.flow.domain.guard import Guard
 from driftwatch.flow.syntax.syntax import Tree
 from driftwatch.flow.uses import DELIBERATE, Location, SwitchedOff
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from driftwatch.flow.domain.values import Raised
 from driftwatch.flow.syntax.children import walk
 from driftwatch.flow.syntax.syntax import Tree, dotted_name, statements
 from driftwatch.flow.uses import UNCAUGHT, Catch, Outcome
-from driftwatch.snapshot.adapted import ANCESTORS, REFUSED, UNAVAILABLE
+from driftwatch.snapshot.model.adapted import ANCESTORS, REFUSED, UNAVAILABLE
 
 if TYPE_CHECKING:
     from driftwatch.flow.domain.faults import Flying

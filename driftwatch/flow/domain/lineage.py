@@ -6,7 +6,7 @@ from driftwatch.flow.domain.code import ClassCode, FunctionCode, Lineage
 from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.values import Class, External, Value, unknown
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.lineage import merged
+from driftwatch.snapshot.model.lineage import merged
 
 PLAIN_BASES = frozenset(
     {"builtins.object", "abc.ABC", "typing.Protocol", "typing.Generic", "typing.NamedTuple",

@@ -12,8 +12,8 @@ from driftwatch.binding.signature import Fault, Problem
 from driftwatch.flow.domain.values import Alternative, Const
 from driftwatch.flow.uses import CallUse
 from driftwatch.releases import EMPTY, ReleaseSet, union
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Ref
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -33,7 +33,7 @@ from driftwatch.flow.interpreter.told_by_use import ToldByUse
 from driftwatch.flow.syntax.survey import CONSTRUCTORS
 from driftwatch.flow.uses import Construction, SubclassUse
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 
 if TYPE_CHECKING:
     from driftwatch.flow.interpreter.world import World

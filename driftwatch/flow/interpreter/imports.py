@@ -10,7 +10,7 @@ from driftwatch.flow.interpreter.names import assign_name
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.syntax.syntax import dotted_name, import_module_name
 from driftwatch.releases import ReleaseSet
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 
 
 def execute_import(run: Run, node: cst.Import) -> None:

@@ -51,9 +51,9 @@ from driftwatch.flow.uses import (
     Use,
 )
 from driftwatch.releases import EMPTY, ReleaseSet, union
-from driftwatch.snapshot.adapted import UNAVAILABLE, is_availability
-from driftwatch.snapshot.history import Lookup
-from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
+from driftwatch.snapshot.model.adapted import UNAVAILABLE, is_availability
+from driftwatch.snapshot.model.history import Lookup
+from driftwatch.snapshot.model.symbols import Ref, Symbol, SymbolKind
 
 CONSTRUCTOR = "__init__"
 """What a class takes is kept with the class: of its members, this one is none."""

@@ -12,8 +12,8 @@ from driftwatch.flow.domain.values import (
     LibObject,
     Unknown,
 )
-from driftwatch.snapshot.history import Epoch
-from driftwatch.snapshot.model import Ref, Symbol, SymbolKind
+from driftwatch.snapshot.model.history import Epoch
+from driftwatch.snapshot.model.symbols import Ref, Symbol, SymbolKind
 
 
 def object_of(epoch: Epoch, ref: Ref) -> Atom:

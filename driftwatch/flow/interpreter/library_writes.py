@@ -11,7 +11,7 @@ from driftwatch.flow.interpreter.replaced import replace_name
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.uses import PatchUse
 from driftwatch.releases import ReleaseSet
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 
 
 def use_patch(

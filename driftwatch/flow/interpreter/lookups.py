@@ -8,8 +8,8 @@ from __future__ import annotations
 from driftwatch.flow.domain.values import Atom, LibInstance, LibModule, LibObject
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.history import Lookup
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.history import Lookup
+from driftwatch.snapshot.model.symbols import Ref
 
 
 def module_lookup(run: Run, module: str, name: str, where: ReleaseSet) -> Lookup:

@@ -18,7 +18,7 @@ from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.flow.uses import NOTHING_GIVEN, Argument, CallUse, Catch, Constant
 from driftwatch.flow.uses import Unknown as UnknownArgument
 from driftwatch.releases import ReleaseSet
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
 
 
 def argument_of(run: Run, entry: Entry, name: str | None, catch: Catch, node: cst.CSTNode) -> Argument:

@@ -38,7 +38,7 @@ from driftwatch.flow.interpreter.shared import CONTENTS, changed_content, keep_e
 from driftwatch.flow.syntax.survey import CONSTRUCTORS
 from driftwatch.flow.uses import Catch, Location, Outcome, Step, Use
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 
 if TYPE_CHECKING:
     from driftwatch.flow.interpreter.world import World

@@ -20,7 +20,7 @@ from driftwatch.flow.domain.values import (
 from driftwatch.flow.interpreter.library import callables_of
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.releases import ReleaseSet
-from driftwatch.snapshot.model import Signature
+from driftwatch.snapshot.model.symbols import Signature
 
 
 def parameter_map(signature: Signature) -> ParameterMap:

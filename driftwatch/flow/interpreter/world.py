@@ -18,7 +18,7 @@ from driftwatch.flow.interpreter.shared import Shared
 from driftwatch.flow.sources.files import Files
 from driftwatch.flow.sources.loading import Loading
 from driftwatch.flow.syntax.syntax import Tree
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.history import History
 
 
 class World:

@@ -65,7 +65,7 @@ from driftwatch.flow.interpreter.shown import parameter_map
 from driftwatch.flow.models.class_makers import class_by_type
 from driftwatch.flow.uses import ProbeUse
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.model import Parameter, ParameterKind, Signature
+from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Signature
 
 
 def _hasattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:

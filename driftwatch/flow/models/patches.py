@@ -34,7 +34,7 @@ from driftwatch.flow.interpreter.namespaces import is_out_of_sight
 from driftwatch.flow.interpreter.replaced import MOCK, enter_patches
 from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.releases import ReleaseSet
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.symbols import Ref
 
 
 def _replacing(run: Run, owner: Value | None, name: Value | None, given: Value | None, arguments: Arguments) -> Value:

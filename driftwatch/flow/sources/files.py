@@ -20,8 +20,8 @@ from driftwatch.flow.sources.resolution import Resolution, stem_of, tail_of
 from driftwatch.flow.syntax.source import SourceError, decode
 from driftwatch.flow.syntax.survey import Import, Survey, survey
 from driftwatch.flow.uses import Diagnostic
-from driftwatch.snapshot.adapted import face_in
-from driftwatch.snapshot.history import History
+from driftwatch.snapshot.model.adapted import face_in
+from driftwatch.snapshot.model.history import History
 
 MAX_SOURCE = 4 << 20
 """Bytes of a file beyond which it is not parsed: syntax takes more than a hundred times as many."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from driftwatch.flow.domain.code import ModuleCode
 from driftwatch.flow.sources.files import Files
 from driftwatch.releases import EMPTY, ReleaseSet
-from driftwatch.snapshot.history import History, Lookup
+from driftwatch.snapshot.model.history import History, Lookup
 
 
 class Loading:

@@ -28,8 +28,8 @@ from driftwatch.flow import uses
 from driftwatch.flow.uses import Analysis
 from driftwatch.releases import ReleaseSet
 from driftwatch.seals import Seals
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Ref
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Ref
 
 FOLDER = "analyses-2"  # another number for another form
 MAX_BYTES = 64 * 1024 * 1024

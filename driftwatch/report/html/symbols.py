@@ -16,10 +16,10 @@ from driftwatch.report.html.markup import Markup, breakable, join, tag
 from driftwatch.report.html.tracks import epochs
 from driftwatch.report.phrases import ranges
 from driftwatch.report.states import short_names
-from driftwatch.snapshot.diff import DatedChange, changes_of, summary
-from driftwatch.snapshot.history import History
-from driftwatch.snapshot.model import Parameter, ParameterKind, Ref, Symbol
-from driftwatch.snapshot.signature_changes import parameter_text
+from driftwatch.snapshot.comparison.diff import DatedChange, changes_of, summary
+from driftwatch.snapshot.comparison.signature_changes import parameter_text
+from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Ref, Symbol
 
 _MOST_CHANGES = 12
 

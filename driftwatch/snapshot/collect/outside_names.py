@@ -1,0 +1,107 @@
+"""Names that code gives to namespaces by other means than binding them: ``globals()``, ``setattr``, ``module.x = y``.
+
+Enters: the body of a module. Leaves: whether it gives itself names that are not written in it, and which attributes it
+sets on other modules and on classes when it is imported.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from driftwatch.snapshot.collect.scope import running
+
+Given = tuple[str, str | None]
+"""A dotted name as it is written, and the attribute that is set on it; None where nobody can tell which."""
+
+_NAMESPACES = frozenset({"globals", "locals", "vars"})
+
+
+def binds_freely(body: Sequence[ast.stmt]) -> bool:
+    """Whether code puts names into its module that are not written in it."""
+    return any(_fills_own(statement) for statement, _ in running(body))
+
+
+def _fills_own(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Assign):
+        return any(_is_own(t.value) for t in statement.targets if isinstance(t, ast.Subscript))
+    if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
+        return False
+    call = statement.value
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if isinstance(call.func, ast.Name):
+        if call.func.id == "setattr":
+            return any(_is_entry_of_modules(argument) for argument in given[:1])
+        # What a helper does with the dict of all names, and what text is executed, is not followed.
+        return call.func.id == "exec" or any(_is_namespace(argument) for argument in given)
+    return (isinstance(call.func, ast.Attribute) and call.func.attr == "update" and _is_own(call.func.value)) or any(
+        _is_namespace(argument) for argument in given
+    )
+
+
+def _is_own(place: ast.expr) -> bool:
+    return _is_namespace(place) or (isinstance(place, ast.Attribute) and place.attr == "modules")
+
+
+def _is_namespace(place: ast.expr) -> bool:
+    return (
+        isinstance(place, ast.Call)
+        and isinstance(place.func, ast.Name)
+        and place.func.id in _NAMESPACES
+        and not place.args
+    )
+
+
+def _is_entry_of_modules(place: ast.expr) -> bool:
+    """``sys.modules[...]``."""
+    return isinstance(place, ast.Subscript) and _is_own(place.value)
+
+
+def given_elsewhere(body: Sequence[ast.stmt]) -> Iterator[Given]:
+    """The attributes that code sets on modules and classes when it is executed."""
+    for statement, _ in running(body):
+        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            for target in targets:
+                if isinstance(target, ast.Attribute) and (owner := _dotted(target.value)) is not None:
+                    yield owner, target.attr
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            call = statement.value
+            if isinstance(call.func, ast.Name) and call.func.id == "setattr" and len(call.args) > 1:
+                owner, name = _dotted(call.args[0]), call.args[1]
+                known = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
+                if owner is not None:
+                    yield owner, known
+
+
+def _dotted(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    inner = _dotted(node.value) if isinstance(node, ast.Attribute) else None
+    return f"{inner}.{node.attr}" if inner is not None and isinstance(node, ast.Attribute) else None
+
+
+def exports_are_written(body: Sequence[ast.stmt]) -> bool:
+    """Whether ``__all__`` is made of literals, and of what other modules export, alone."""
+    for statement, _ in running(body):
+        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
+                if statement.value is not None and not _lists_names(statement.value):
+                    return False
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            func = statement.value.func
+            if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "__all__":
+                if func.attr not in ("append", "extend", "remove") or not all(map(_lists_names, statement.value.args)):
+                    return False
+    return True
+
+
+def _lists_names(node: ast.expr) -> bool:
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return all(_lists_names(e.value if isinstance(e, ast.Starred) else e) for e in node.elts)
+    if isinstance(node, ast.BinOp):
+        return _lists_names(node.left) and _lists_names(node.right)
+    if isinstance(node, ast.Attribute):
+        return node.attr == "__all__"
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

@@ -1,0 +1,283 @@
+"""What can be done with a target's snapshots: find and add new releases, add one by hand, list; `verify` is beside it.
+
+Enters: a `Target`. Leaves: data about what was done, for a command to print. A store is written once, at the end, with
+all that could be made: what fails for one release is reported with it and spoils no other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packaging.version import Version
+
+from driftwatch.errors import DriftwatchError, IndexUnavailableError, SnapshotError, UsageError
+from driftwatch.snapshot.collect.reader import Reader
+from driftwatch.snapshot.collect.release import collect
+from driftwatch.snapshot.model.symbols import Snapshot
+from driftwatch.snapshot.sources.index import Artifact, PackageIndex, Project, the_index
+from driftwatch.snapshot.sources.origin import (
+    FromFolder,
+    OpenedRelease,
+    choose_for_snapshot,
+    has_module,
+    open_artifact,
+    open_release,
+    parse_origin,
+)
+from driftwatch.snapshot.store import store
+from driftwatch.snapshot.store.store import ReleaseRecord
+from driftwatch.targets.target import Target
+
+AHEAD = 4
+"""So many releases are fetched while one is collected."""
+
+Progress = Callable[[int, int, str], None]
+"""Called with how many releases are done, how many there are, and which one is next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A release of which no snapshot could be made or compared, and why."""
+
+    release: str
+    error: DriftwatchError
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateResult:
+    """What an update did: releases that are new in the store, those made again because their sources changed, those
+    found to lack the module, and those that failed. `known` is how many releases the store now has."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    without_module: tuple[str, ...] = ()
+    failed: tuple[Failure, ...] = ()
+    known: int = 0
+
+
+@dataclass
+class _Making:
+    """Snapshots in the making: one reader for all, and what became of each release."""
+
+    target: Target
+    reader: Reader = field(default_factory=Reader)
+    without: list[OpenedRelease] = field(default_factory=list)
+    failed: list[Failure] = field(default_factory=list)
+
+    def snapshot(self, opened: OpenedRelease) -> Snapshot:
+        return collect(opened.tree, self.target.module, opened.release, self.reader)
+
+
+# -- use cases ---------------------------------------------------------------------------------------------------------
+
+
+def update(
+    target: Target,
+    *,
+    pre: bool = False,
+    only: Sequence[Version] | None = None,
+    progress: Progress | None = None,
+    index: PackageIndex | None = None,
+) -> UpdateResult:
+    """Adds the releases that the index (or the target's folder) has and the store does not; `only` these, if given."""
+    with the_index(index) as used:
+        known = _known(target)
+        if target.origin is not None:
+            return _update_from_folder(target, target.origin, known, used)
+        project = used.project(target.distribution)
+        absent = store.without_module(target.snapshots)
+        wanted = _watched(project, target, pre=pre) if only is None else only
+        missing = [v for v in wanted if v not in known and _hash(project, v) not in absent]
+        making = _Making(target)
+        added: list[str] = []
+        if missing:
+            _save(target, _made(making, project, missing, used, progress, added))
+            _remember(target, making.without)
+        elif not known:
+            raise SnapshotError(f"no release of {target.distribution} is known to have {target.module}")
+        return UpdateResult(
+            added=tuple(added),
+            without_module=tuple(opened.release for opened in making.without),
+            failed=tuple(making.failed),
+            known=len(known) + len(added),
+        )
+
+
+def add(target: Target, specs: Sequence[str], *, index: PackageIndex | None = None) -> UpdateResult:
+    """Adds the releases that a person names, whatever their origin; nothing is written unless all can be made."""
+    with the_index(index) as used:
+        known = _known(target)
+        making = _Making(target)
+        made: dict[Version, tuple[Snapshot, ReleaseRecord]] = {}
+        for spec in specs:
+            opened = open_release(parse_origin(spec, target.distribution), target.distribution, target.module, used)
+            version = Version(opened.release)
+            there = made[version][1] if version in made else known.get(version)
+            if there is not None and there.artifact is not None and opened.artifact is None:
+                raise UsageError(
+                    f"release {opened.release} is there already, made from {there.artifact}",
+                    f"call it something else: {version.public}+local={spec}",
+                )
+            made[version] = making.snapshot(opened), _record(opened)
+        return _saved(target, known, list(made.values()))
+
+
+def add_empty(target: Target, version: str) -> None:
+    """Adds a release that does not have the module: nothing of it is there."""
+    _save(target, [(Snapshot(version, {}), ReleaseRecord(version))])
+
+
+def list_(target: Target) -> tuple[ReleaseRecord, ...]:
+    """The releases in a target's store, oldest first."""
+    return store.records(target.snapshots)
+
+
+# -- new releases ------------------------------------------------------------------------------------------------------
+
+
+def _watched(project: Project, target: Target, *, pre: bool) -> list[Version]:
+    oldest = Version(target.since) if target.since else None
+    return [version for version in project.finals(pre=pre) if oldest is None or version >= oldest]
+
+
+def _made(
+    making: _Making,
+    project: Project,
+    versions: Sequence[Version],
+    index: PackageIndex,
+    progress: Progress | None,
+    added: list[str],
+) -> Iterator[tuple[Snapshot, ReleaseRecord]]:
+    """The snapshots of these releases, in order; those that fail are left out, and noted."""
+    artifacts = [choose_for_snapshot(project.releases[version]) for version in versions]
+    for done, (artifact, opening) in enumerate(_opened(artifacts, making.target.module, index)):
+        if progress:
+            progress(done, len(artifacts), artifact.version)
+        try:
+            opened = opening.result()
+            if not has_module(opened.tree, making.target.module):
+                making.without.append(opened)
+                continue
+            snapshot = making.snapshot(opened)
+        except DriftwatchError as error:
+            making.failed.append(Failure(artifact.version, error))
+            if isinstance(error, IndexUnavailableError):
+                return
+            continue
+        added.append(opened.release)
+        yield snapshot, _record(opened)
+    if progress:
+        progress(len(artifacts), len(artifacts), "")
+
+
+def _opened(
+    artifacts: Sequence[Artifact], module: str, index: PackageIndex
+) -> Iterator[tuple[Artifact, Future[OpenedRelease]]]:
+    """Each artifact with its opening, a few of which are on their way at any time."""
+    waiting = deque(artifacts)
+    running: deque[tuple[Artifact, Future[OpenedRelease]]] = deque()
+    with ThreadPoolExecutor(AHEAD) as pool:
+        try:
+            while waiting or running:
+                while waiting and len(running) < AHEAD:
+                    artifact = waiting.popleft()
+                    running.append((artifact, pool.submit(open_artifact, artifact, module, index)))
+                yield running.popleft()
+        finally:
+            for _, opening in running:
+                opening.cancel()
+
+
+def _update_from_folder(
+    target: Target, folder: Path, known: dict[Version, ReleaseRecord], index: PackageIndex
+) -> UpdateResult:
+    opened = open_release(FromFolder(folder), target.distribution, target.module, index)
+    return _saved(target, known, [(_Making(target).snapshot(opened), _record(opened))])
+
+
+# -- the store ---------------------------------------------------------------------------------------------------------
+
+
+def _known(target: Target) -> dict[Version, ReleaseRecord]:
+    """What the store has; nothing, where there is none yet."""
+    if not (target.snapshots / store.RELEASES).exists():
+        return {}
+    history = store.load(target.snapshots)
+    if (history.distribution, history.module) != (target.distribution, target.module):
+        raise SnapshotError(
+            f"{target.snapshots} has the snapshots of {history.distribution}, module {history.module}, "
+            f"not of {target.distribution}, module {target.module}",
+            "give each target a folder of its own",
+        )
+    return {Version(record.version): record for record in store.records(target.snapshots)}
+
+
+def _save(target: Target, made: Iterable[tuple[Snapshot, ReleaseRecord]]) -> None:
+    """Puts snapshots into the store. The first of them is made before anything is written."""
+    iterator = iter(made)
+    first = next(iterator, None)
+    if first is None:
+        return
+
+    def all_of_them() -> Iterator[tuple[Snapshot, ReleaseRecord]]:
+        yield first
+        yield from iterator
+
+    if (target.snapshots / store.RELEASES).exists():
+        store.add(target.snapshots, all_of_them())
+    else:
+        store.write(target.snapshots, target.distribution, target.module, all_of_them())
+
+
+def _saved(
+    target: Target, known: dict[Version, ReleaseRecord], made: Sequence[tuple[Snapshot, ReleaseRecord]]
+) -> UpdateResult:
+    added: list[str] = []
+    changed: list[str] = []
+    for snapshot, record in made:
+        there = known.get(Version(record.version))
+        if there is None:
+            added.append(record.version)
+        elif there.digest != store.digest(snapshot):
+            changed.append(record.version)
+    touched = {*added, *changed}
+    _save(target, ((snapshot, record) for snapshot, record in made if record.version in touched))
+    return UpdateResult(tuple(added), tuple(changed), known=len(known) + len(added))
+
+
+def _record(opened: OpenedRelease) -> ReleaseRecord:
+    return ReleaseRecord(opened.release, opened.artifact, opened.sha256, opened.requires_python)
+
+
+# -- releases without the module ---------------------------------------------------------------------------------------
+
+
+def _hash(project: Project, version: Version) -> str:
+    return choose_for_snapshot(project.releases[version]).sha256
+
+
+def _remember(target: Target, without: Sequence[OpenedRelease]) -> None:
+    if not without:
+        return
+    rows = store.without_module(target.snapshots)
+    for opened in without:
+        if opened.artifact and opened.sha256:
+            rows[opened.sha256] = {"version": opened.release, "artifact": opened.artifact, "sha256": opened.sha256}
+    ordered = sorted(rows.values(), key=lambda row: (Version(row["version"]), row["artifact"]))
+    target.snapshots.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.snapshots, prefix=f".{store.ABSENT}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(json.dumps(row) + "\n" for row in ordered)
+        Path(name).chmod(0o644)
+        Path(name).replace(target.snapshots / store.ABSENT)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

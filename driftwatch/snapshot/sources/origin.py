@@ -1,0 +1,276 @@
+"""Where a release's sources come from: the package index, a git ref, a folder, or what is installed here.
+
+Enters: what a person wrote. Leaves: an `OpenedRelease`: which release it is, its source tree, and what it was read
+from. Nothing of the library is imported or run, whatever the origin.
+"""
+
+from __future__ import annotations
+
+import ast
+import email.parser
+import importlib.metadata
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from driftwatch.errors import InputError, UsageError
+from driftwatch.snapshot.sources.artifact_tree import ArtifactTree, package_folder
+from driftwatch.snapshot.sources.git import GitTree
+from driftwatch.snapshot.sources.index import Artifact, PackageIndex
+from driftwatch.snapshot.sources.tree import FolderTree, SourceTree
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+GIT_SCHEME = "git+file:"
+INSTALLED = "installed"
+_FORMS = "write VERSION, NAME==VERSION, a folder, FOLDER@REF, git+file:///FOLDER@REF or 'installed'"
+_SKIPPED = frozenset({"build", "dist", "node_modules", "site-packages", "__pycache__", "venv", "env"})
+_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class FromIndex:
+    """A release on the package index."""
+
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class FromGit:
+    """A commit of a local repository; `release` is what to call it, when its version does not say."""
+
+    repository: Path
+    ref: str
+    release: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FromFolder:
+    """Sources in a folder: a checkout, or an unpacked release."""
+
+    path: Path
+    release: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FromInstalled:
+    """The distribution installed beside driftwatch."""
+
+    release: str | None = None
+
+
+Origin = FromIndex | FromGit | FromFolder | FromInstalled
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedRelease:
+    """A release that can be read. `artifact` and `sha256` say which file of the index it is, if it is one."""
+
+    release: str
+    tree: SourceTree
+    artifact: str | None = None
+    sha256: str | None = None
+    requires_python: str | None = None
+
+
+def parse_origin(spec: str, distribution: str) -> Origin:
+    """What a person wrote: a version, ``NAME==VERSION``, a folder, ``FOLDER@REF``, ``git+file:///FOLDER@REF``,
+    ``installed``; the last four may have ``VERSION=`` before them to say which release it is."""
+    release, equals, rest = spec.partition("=")
+    if equals and not rest.startswith("=") and (named := _version(release)):
+        return _local(rest, named)
+    if found := _version(spec):
+        return FromIndex(found)
+    name, equals, version = spec.partition("==")
+    if equals and re.fullmatch(r"[\w.-]+\s*", name):
+        found = _version(version.strip())
+        if found is None:
+            raise UsageError(f"{version.strip()!r} is not a version", _FORMS)
+        if canonicalize_name(name.strip()) != canonicalize_name(distribution):
+            raise UsageError(f"{spec!r} is not a release of {distribution}")
+        return FromIndex(found)
+    return _local(spec, None)
+
+
+def _local(spec: str, release: str | None) -> Origin:
+    if spec == INSTALLED:
+        return FromInstalled(release)
+    if spec.startswith("git+"):
+        if not spec.startswith(GIT_SCHEME):
+            raise UsageError(f"{spec!r} is not in a local repository", "clone it first: only git+file: URLs are read")
+        path, at, ref = url2pathname(urlsplit(spec[4:]).path).rpartition("@")
+        return FromGit(_folder(path if at else ref), ref if at else "HEAD", release)
+    if spec and Path(spec).expanduser().is_dir():
+        return FromFolder(_folder(spec), release)
+    path, at, ref = spec.rpartition("@")
+    if at and ref and Path(path).expanduser().is_dir():
+        return FromGit(_folder(path), ref, release)
+    raise InputError(f"{spec!r} is neither a release nor a folder", _FORMS)
+
+
+def _folder(path: str) -> Path:
+    folder = Path(path).expanduser()
+    if not folder.is_dir():
+        raise InputError(f"{path} is not a folder")
+    return folder
+
+
+def _version(text: str) -> str | None:
+    try:
+        return str(Version(text))
+    except ValueError:
+        return None
+
+
+# -- opening -----------------------------------------------------------------------------------------------------------
+
+
+def open_release(origin: Origin, distribution: str, module: str, index: PackageIndex) -> OpenedRelease:
+    """The release behind an origin, ready to be read; the module's own files are fetched already, if it has any."""
+    match origin:
+        case FromIndex(version):
+            return open_artifact(choose_for_snapshot(index.project(distribution).artifacts(version)), module, index)
+        case FromGit(repository, ref, release):
+            return _open_git(repository, ref, release, module)
+        case FromFolder(path, release):
+            return _open_folder(path, release, module)
+        case FromInstalled(release):
+            return _open_installed(distribution, release, module)
+
+
+def open_artifact(artifact: Artifact, module: str, index: PackageIndex) -> OpenedRelease:
+    """A release as one file of the index holds it."""
+    tree = ArtifactTree(artifact, index, _top(module))
+    tree.prefetch(module.replace(".", "/"))
+    return OpenedRelease(artifact.version, tree, artifact.filename, artifact.sha256, artifact.requires_python)
+
+
+def choose_for_snapshot(artifacts: tuple[Artifact, ...]) -> Artifact:
+    """The pure wheel, else one platform's wheel, else the sdist: the same on every machine."""
+
+    def rank(artifact: Artifact) -> tuple[bool, bool, bool, str]:
+        platform = "linux" in artifact.filename and "x86_64" in artifact.filename
+        return artifact.pure, artifact.wheel, platform, artifact.filename
+
+    return max(artifacts, key=rank)
+
+
+def has_module(tree: SourceTree, module: str) -> bool:
+    """Whether a release has this module, as a file or a package."""
+    path = module.replace(".", "/")
+    head, _, last = path.rpartition("/")
+    return f"{last}.py" in tree.names(head) or "__init__.py" in tree.names(path)
+
+
+def _open_git(repository: Path, ref: str, release: str | None, module: str) -> OpenedRelease:
+    tree = GitTree(repository, ref, _top(module))
+    tree.prefetch(module.replace(".", "/"))
+    if release is None:
+        release = _version(ref.rpartition("/")[2])
+    if release is None:
+        declared = _declared(tree.read_top, tree, _top(module))
+        if declared is None:
+            raise _unnamed(f"{repository}@{ref}")
+        release = f"{Version(declared).public}+g{tree.commit[:9]}"
+    return OpenedRelease(release, tree)
+
+
+def _open_folder(path: Path, release: str | None, module: str) -> OpenedRelease:
+    top = _top(module)
+    tree = FolderTree(path / package_folder(_sources(path), top))
+    release = release or _declared(FolderTree(path).read, tree, top)
+    if release is None:
+        raise _unnamed(str(path))
+    return OpenedRelease(release, tree)
+
+
+def _open_installed(distribution: str, release: str | None, module: str) -> OpenedRelease:
+    try:
+        installed = importlib.metadata.distribution(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        raise InputError(f"{distribution} is not installed beside driftwatch") from None
+    top = _top(module)
+    try:
+        spec = importlib.util.find_spec(top)  # of a top-level name: nothing is imported
+    except (ImportError, ValueError):
+        spec = None
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    if not places and not (spec and spec.origin):
+        raise InputError(f"{distribution} is installed, but no sources of {top} are to be found")
+    root = Path(places[0]).parent if places else Path(str(spec and spec.origin)).parent
+    return OpenedRelease(release or _version(installed.version) or installed.version, FolderTree(root))
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _unnamed(what: str) -> UsageError:
+    return UsageError(f"{what} does not say which release it is", f"say it: VERSION={what}")
+
+
+# -- what a folder of sources is --------------------------------------------------------------------------------------
+
+
+def _sources(root: Path) -> Iterator[str]:
+    """Python files not far below a folder, by posix paths relative to it."""
+    for where, folders, files in os.walk(root):
+        here = Path(where).relative_to(root)
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
+        if len(here.parts) >= _DEPTH:
+            folders.clear()
+        for name in files:
+            if name.endswith(".py"):
+                yield (here / name).as_posix()
+
+
+def _declared(read_top: Callable[[str], bytes | None], tree: SourceTree, top: str) -> str | None:
+    """The version that sources declare in words, looked up where projects write it; no code is run for it."""
+    for text in _declarations(read_top, tree, top):
+        if text and (found := _version(text.strip())):
+            return found
+    return None
+
+
+def _declarations(read_top: Callable[[str], bytes | None], tree: SourceTree, top: str) -> Iterator[str | None]:
+    for name in ("PKG-INFO", "METADATA"):
+        if content := read_top(name):
+            yield email.parser.BytesHeaderParser().parsebytes(content).get("Version")
+    if content := read_top("pyproject.toml"):
+        try:
+            project = tomllib.loads(content.decode("utf-8")).get("project", {})
+        except ValueError:
+            project = {}
+        if isinstance(project, dict) and isinstance(project.get("version"), str):
+            yield project["version"]
+    for name in ("version.txt", "VERSION", "VERSION.txt"):
+        if content := read_top(name):
+            yield content.decode("utf-8", "replace").strip().partition("\n")[0]
+    for path in (f"{top}/__init__.py", f"{top}/_version.py", f"{top}/version.py", f"{top}.py"):
+        if content := tree.read(path):
+            yield _literal_version(content)
+
+
+def _literal_version(content: bytes) -> str | None:
+    try:
+        module = ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    for statement in module.body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
+            names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
+            if names & {"__version__", "version", "VERSION"} and isinstance(statement.value.value, str):
+                return statement.value.value
+    return None
