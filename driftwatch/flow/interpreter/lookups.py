@@ -62,11 +62,8 @@ def instance_lookup(run: Run, atom: LibInstance, name: str, where: ReleaseSet) -
     found = class_lookup(run, atom.cls, name, where)
     if atom.exact:
         return found
-    present, unknown = found.present, found.unknown
-    for below in run.history.subclasses(atom.cls):
-        also = run.history.member(below, name, where - present)
-        unknown |= also.present | also.unknown
-    return Lookup(present, unknown - present)
+    below = run.history.member_below(atom.cls, name) & where
+    return Lookup(found.present, (found.unknown | below) - found.present)
 
 
 def lookup(run: Run, atom: Atom, name: str, where: ReleaseSet) -> Lookup | None:

@@ -63,6 +63,22 @@ class History:
         return {}
 
     @cached_property
+    def _uniform(self) -> dict[Ref, tuple[ReleaseSet, ...]]:
+        return {}
+
+    @cached_property
+    def _looked_up(self) -> dict[tuple[Ref, str], Lookup]:
+        return {}
+
+    @cached_property
+    def _looked_up_below(self) -> dict[tuple[Ref, str], ReleaseSet]:
+        return {}
+
+    @cached_property
+    def _descendants(self) -> dict[Ref, tuple[Ref, ...]]:
+        return {}
+
+    @cached_property
     def _loads(self) -> dict[str, dict[str, ReleaseSet]]:
         return {}
 
@@ -163,8 +179,26 @@ class History:
 
         Unknown is where a base outside the library or a ``__getattr__`` may bring it.
         """
+        found = self._looked_up.get((cls, name))
+        if found is None:
+            # One member is asked for again and again: in every release, so that one answer is enough.
+            found = self._looked_up[cls, name] = self._member(cls, name)
+        return Lookup(found.present & releases, found.unknown & releases)
+
+    def member_below(self, cls: Ref, name: str) -> ReleaseSet:
+        """Where some class that descends from this one has, or may have, a member of this name."""
+        found = self._looked_up_below.get((cls, name))
+        if found is None:
+            found = EMPTY
+            for below in self.subclasses(cls):
+                also = self.member(below, name, self.timeline.all)
+                found |= also.present | also.unknown
+            self._looked_up_below[cls, name] = found
+        return found
+
+    def _member(self, cls: Ref, name: str) -> Lookup:
         present, unknown = EMPTY, EMPTY
-        for part in self._slices(cls, releases):
+        for part in self._slices(cls, self.timeline.all):
             order, others = self._descent(cls, part)
             # The slice is uniform in the classes' own facts, not in this member's.
             here = part & union([self.present(base.member(name)) for base in order])
@@ -198,14 +232,17 @@ class History:
 
     def subclasses(self, cls: Ref) -> tuple[Ref, ...]:
         """Every class of the library that in some release descends from this one, itself not included."""
-        seen: dict[Ref, None] = {}
-        queue = [cls, *self._aliases(cls)]
-        while queue:
-            for below in self._subclasses.get(queue.pop(), ()):
-                if below not in seen and below != cls:
-                    seen[below] = None
-                    queue.append(below)
-        return tuple(seen)
+        known = self._descendants.get(cls)
+        if known is None:
+            seen: dict[Ref, None] = {}
+            queue = [cls, *self._aliases(cls)]
+            while queue:
+                for below in self._subclasses.get(queue.pop(), ()):
+                    if below not in seen and below != cls:
+                        seen[below] = None
+                        queue.append(below)
+            known = self._descendants[cls] = tuple(seen)
+        return known
 
     def is_open(self, ref: Ref) -> ReleaseSet:
         """The releases in which a module or a class has further names that cannot be listed."""
@@ -240,7 +277,13 @@ class History:
 
     def _slices(self, cls: Ref, releases: ReleaseSet) -> Iterator[ReleaseSet]:
         """The asked set, cut so that the class and all its bases have the same facts within each part."""
-        parts = [releases & epoch.releases for epoch in self.of(cls)]
+        parts = self._uniform.get(cls)
+        if parts is None:
+            parts = self._uniform[cls] = tuple(self._cut(cls))
+        return (here for part in parts if (here := part & releases))
+
+    def _cut(self, cls: Ref) -> list[ReleaseSet]:
+        parts = [epoch.releases for epoch in self.of(cls)]
         seen = {cls}
         queue = [cls]
         while queue:
@@ -254,7 +297,7 @@ class History:
                     cuts = [e.releases for e in self.of(ref)]
                     cuts.append(self.timeline.all - self.present(ref))
                     parts = [here for part in parts for cut in cuts if (here := part & cut)]
-        return iter(parts)
+        return parts
 
 
 def merge(distribution: str, module: str, snapshots: Iterable[Snapshot], timeline: Timeline | None = None) -> History:
