@@ -126,7 +126,7 @@ class Try:
             return
         self._latest[kind] = state.fork()
         known = self.maybe.get(kind)
-        joined = join_states(known, state) if known is not None and known.reach else state.fork()
+        joined = join_states(known, state, latest) if known is not None and known.reach else state.fork()
         if joined is not None:
             self.maybe[kind] = joined
 

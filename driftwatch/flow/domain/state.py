@@ -7,7 +7,7 @@ it stands for has a value of its own elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -269,8 +269,11 @@ class State:
             del self.vars[key]
 
 
-def join_states(first: State | None, second: State | None) -> State | None:
-    """The state where both meet; None stands for a way that is not taken."""
+def join_states(first: State | None, second: State | None, since: State | None = None) -> State | None:
+    """The state where both meet; None stands for a way that is not taken.
+
+    `since` is what the first was last joined with: what the second holds that is the very same there, it has already.
+    """
     if first is None or not first.reach:
         return second if second is not None and second.reach else first or second
     if second is None or not second.reach:
@@ -291,9 +294,10 @@ def join_states(first: State | None, second: State | None) -> State | None:
     variables = dict(first.vars) if first.vars == second.vars else _join_variables(first, second, decided)
     heap = dict(first.heap)
     if first.heap != second.heap:
+        known = since.heap if since is not None and _has_been_met(since, second, decided) else {}
         for number, content in second.heap.items():
             mine = heap.get(number)
-            if mine is content:
+            if mine is content or known.get(number) is content:
                 continue
             heap[number] = content if mine is None else join_content(mine, first.reach, content, second.reach, decided)
     for side, where in dropped:
@@ -301,6 +305,11 @@ def join_states(first: State | None, second: State | None) -> State | None:
     joined = State(reach, variables, heap)
     joined.conditions, joined.ghost, joined.faults = conditions, ghost, faults
     return joined
+
+
+def _has_been_met(since: State, state: State, decided: ReleaseSet) -> bool:
+    """Whether what two states have in common adds nothing where the one has been joined already."""
+    return state.reach <= since.reach and not (decided or state.ghost or since.ghost)
 
 
 def _join_faults(first: State, second: State) -> Swallowed:
@@ -323,11 +332,18 @@ def ghosts(value: Value, where: ReleaseSet) -> Value:
     )
 
 
+def _may_be_ghosts(values: Iterable[Value]) -> bool:
+    """Whether there is something of the library among values: most have nothing."""
+    return any(type(atom) is LibInstance for value in values for _, atom in value.alternatives)
+
+
 def _keep_ghosts(variables: dict[str, Value], heap: dict[int, Content], side: State, where: ReleaseSet) -> None:
     """Where the program has ended on one side, what that would have given is on the other what is not there."""
     if not where:
         return
     for name, value in side.vars.items():
+        if not _may_be_ghosts((value,)):
+            continue
         # A variable that is not bound on the other side is not bound.
         kept = ghosts(value, where & variables[name].defined()) if name in variables else NOTHING
         if kept.alternatives:
@@ -335,9 +351,13 @@ def _keep_ghosts(variables: dict[str, Value], heap: dict[int, Content], side: St
     for number, content in side.heap.items():
         after = heap.get(number)
         if isinstance(content, DictContent) and isinstance(after, DictContent):
+            if not _may_be_ghosts(entry.value for entry in content.entries.values()):
+                continue
             entries = {k: _with_ghosts(e, content.entries.get(k), where) for k, e in after.entries.items()}
             heap[number] = replace(after, entries=entries)
         elif isinstance(content, ListContent) and isinstance(after, ListContent):
+            if not _may_be_ghosts(element.value for element in content.elements):
+                continue
             kept_elements = zip_longest(after.elements, content.elements[: len(after.elements)])
             heap[number] = replace(after, elements=tuple(_with_ghosts(e, old, where) for e, old in kept_elements))
 

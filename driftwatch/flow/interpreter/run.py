@@ -245,12 +245,12 @@ class Run:
             frame = frame.caller
 
     def _in_caller(self, frame: Frame, state: State) -> State:
-        """The state of a frame's caller in which something gets out of it."""
+        """The state of a frame's caller in which something gets out of it: only to look at, whoever keeps it forks."""
         before = frame.entered
         if before is None:
             return state
-        variables = frame.outside(state) or dict(before.vars)
-        return State(state.reach & before.reach, variables, dict(state.heap), on_the_way_of=state)
+        variables = frame.outside(state) or before.vars
+        return State(state.reach & before.reach, variables, state.heap, on_the_way_of=state)
 
     def _flying(self, state: State) -> Flying:
         """The faults whose handlers are being executed: what is raised now is raised in their place."""
@@ -300,7 +300,7 @@ class Run:
             frame.raises.add(raised.names[0])
             if frame.detached:
                 break
-            state = self._in_caller(frame, state)
+            state = self._in_caller(frame, state).fork()
             frame = frame.caller
         if state.reach:
             self.ledger.ended(state, flying, flight.place or (raised.names, self.frame.function), ends_with(raised))
