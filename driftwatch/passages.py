@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from driftwatch.flow.uses import Location
 
@@ -44,9 +45,15 @@ class Passages:
     def __init__(self, lines: Callable[[str], Sequence[str] | None]) -> None:
         self._lines = lines
         self._outlines: dict[str, _Outline] = {}
+        self._passages: dict[Location, Passage] = {}
 
     def at(self, place: Location) -> Passage:
         """The passage of a place; of one that has several statements in it, the first, which is its header."""
+        if place not in self._passages:
+            self._passages[place] = self._read(place)
+        return self._passages[place]
+
+    def _read(self, place: Location) -> Passage:
         lines = self._lines(place.path)
         if lines is None:
             return Passage()
@@ -68,70 +75,73 @@ class Passages:
 
 
 class _Outline:
-    """The logical lines of a file: where each begins, and the definition it is in."""
+    """The logical lines of a file: where each begins, and the definition it is in.
+
+    One pass over the file answers for all of its lines, so that many findings in one definition cost no more than few.
+    """
 
     def __init__(self, text: str) -> None:
-        self._text = text
         breaks = [(0, 1), *_ends(text)]
-        self._offsets = [offset for offset, _ in breaks]
         self._numbers = [number for _, number in breaks]
+        lines = [_line(text, offset) for offset, _ in breaks]
+        self._says = [bool(rest) and not rest.startswith("#") for _, rest in lines]
+        self._last = list(accumulate((n if says else -1 for n, says in enumerate(self._says)), max))
+        """The last line that says something, up to each; -1 for none."""
+        self._next = self._following(lines, "#")
+        self._scopes: list[tuple[int, str | None]] = []
+        """For each logical line, the next one before it that is indented less (-1 for none), and what it defines."""
+        self._decorators: dict[int, tuple[int, str | None]] = {}
+        """The same of decorators, which belong to the definition below them."""
+        undecorated = self._following(lines, "@")
+        around: list[int] = []
+        for index, (indent, rest) in enumerate(lines):
+            if not self._says[index]:
+                self._scopes.append((-1, None))
+                continue
+            below = lines[undecorated[index]] if undecorated[index] < len(lines) else (indent, rest)
+            if rest.startswith("@") and (decorated := _DEFINITION.match(below[1])):
+                outer = next((line for line in reversed(around) if lines[line][0] < below[0]), -1)
+                self._decorators[index] = outer, decorated[1]
+            while around and lines[around[-1]][0] >= indent:
+                around.pop()
+            definition = _DEFINITION.match(rest)
+            self._scopes.append((around[-1] if around else -1, definition[1] if definition else None))
+            around.append(index)
+
+    def _following(self, lines: Sequence[tuple[int, str]], but: str) -> list[int]:
+        """For each logical line, the first from it on that begins otherwise and is not empty; their number for none."""
+        found, following = [len(lines)] * (len(lines) + 1), len(lines)
+        for index in range(len(lines) - 1, -1, -1):
+            if self._says[index] and not lines[index][1].startswith(but):
+                following = index
+            found[index] = following
+        return found
 
     def scope(self, line: int) -> str:
         """The definitions round a line, the innermost last."""
-        index = self._index(line)
-        while index >= 0 and not self._says(index):
-            index -= 1
-        if index < 0:
-            return ""
+        index = bisect_right(self._numbers, line) - 1
+        index = self._last[index] if index >= 0 else -1
         names: list[str] = []
-        indent, rest = self._line(self._decorated(index))
-        definition = _DEFINITION.match(rest)
-        if definition:
-            names.append(definition[1])
-        while indent and index > 0:
-            index -= 1
-            if not self._says(index):
-                continue
-            outer, rest = self._line(index)
-            if outer < indent:
-                indent = outer
-                definition = _DEFINITION.match(rest)
-                if definition:
-                    names.append(definition[1])
+        decorated = self._decorators.get(index)
+        while index >= 0:
+            index, name = decorated or self._scopes[index]
+            decorated = None
+            if name is not None:
+                names.append(name)
         return ".".join(reversed(names))
 
     def last_line(self, line: int) -> int:
         """The last line before the next logical line that says something."""
-        index = bisect_right(self._numbers, line)
-        while index < len(self._numbers) and not self._says(index):
-            index += 1
+        index = self._next[bisect_right(self._numbers, line)]
         return self._numbers[index] - 1 if index < len(self._numbers) else 1 << 60
 
-    def _index(self, line: int) -> int:
-        return bisect_right(self._numbers, line) - 1
 
-    def _decorated(self, index: int) -> int:
-        """The definition that a decorator stands above; anything else is itself."""
-        following = index
-        while following < len(self._offsets):
-            if self._says(following) and not self._line(following)[1].startswith("@"):
-                break
-            following += 1
-        if following == index or following == len(self._offsets):
-            return index
-        return following if _DEFINITION.match(self._line(following)[1]) else index
-
-    def _says(self, index: int) -> bool:
-        rest = self._line(index)[1]
-        return bool(rest) and not rest.startswith("#")
-
-    def _line(self, index: int) -> tuple[int, str]:
-        """The indentation of a logical line, and how it begins: its first line tells."""
-        start = self._offsets[index]
-        end = self._text.find("\n", start)
-        first = self._text[start : end if end >= 0 else len(self._text)]
-        rest = first.lstrip(" \t\f")
-        return len(first[: len(first) - len(rest)].expandtabs(8)), rest
+def _line(text: str, start: int) -> tuple[int, str]:
+    """The indentation of a logical line, and how it begins: its first line tells."""
+    end = text.find("\n", start)
+    first = text[start : end if end >= 0 else len(text)]
+    rest = first.lstrip(" \t\f")
+    return len(first[: len(first) - len(rest)].expandtabs(8)), rest
 
 
 def _ends(text: str) -> Iterator[tuple[int, int]]:

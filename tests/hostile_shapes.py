@@ -45,3 +45,28 @@ FOLLOWED: Mapping[str, Shape] = {
     "guards": lambda n: MENTION + b"if hasattr(comm, 'fuse'):\n    comm.fuse(1)\n" * n,
 }
 """For the analysis as a whole."""
+
+TOLD: Mapping[str, Shape] = {
+    "decorators": lambda n: MENTION + b"@comm.gone\n" * n + b"def f(): pass\n",
+    "calls_in_one_function": lambda n: MENTION + b"def f():\n" + b"    comm.gone(1)\n" * n,
+    "calls_in_one_handler": lambda n: (
+        MENTION + b"try:\n" + b"    comm.gone(1)\n" * n + b"except Exception:\n    pass\n"
+    ),
+    "handlers": lambda n: MENTION + b"try: comm.gone(1)\nexcept Exception: pass\n" * n,
+    "calls_on_one_line": lambda n: MENTION + b"x = comm.gone(1)" + b" or comm.gone(2)" * n + b"\n",
+    "arguments_of_one_call": lambda n: MENTION + b"comm.fuse(" + b", ".join(b"k%d=1" % i for i in range(n)) + b")\n",
+    "keys_of_one_dict": lambda n: MENTION + b"comm.fuse(**{" + b", ".join(b"'k%d': 1" % i for i in range(n)) + b"})\n",
+    "bases_of_one_class": lambda n: (
+        MENTION + b"class C(" + b", ".join(b"comm.C%d" % i for i in range(n)) + b"): pass\n"
+    ),
+    "names": lambda n: MENTION + b"".join(b"comm.x%d\n" % i for i in range(n)),
+    "missing_modules": lambda n: b"".join(b"import lib.gone%d\n" % i for i in range(n)),
+    "imports_of_one_statement": lambda n: b"from lib.gone import " + b", ".join(b"x%d" % i for i in range(n)) + b"\n",
+    "ignored_calls": lambda n: MENTION + b"comm.gone(1)  # driftwatch: ignore\n" * n,
+    "ignores_for_nothing": lambda n: MENTION + b"x = 1  # driftwatch: ignore[DW201]\n" * n,
+    "unknown_calls": lambda n: MENTION + b"comm.fuse(**x)\n" * n,
+    "methods": lambda n: (
+        MENTION + b"class C:\n" + b"".join(b"    def m%d(self):\n        comm.gone(1)\n" % i for i in range(n))
+    ),
+}
+"""For a report: each piece is a finding, or nearly one."""

@@ -8,18 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from driftwatch.cli.scan import report_of
 from driftwatch.flow.project import analyse
 from driftwatch.flow.sources import files, first_look
 from driftwatch.flow.uses import CallUse, SubclassUse
+from driftwatch.report import FORMATS, render
+from driftwatch.report.options import RenderOptions
+from driftwatch.report.styled import Look
+from driftwatch.scan import ScanRequest, Watched, scan
 from tests.flow.marked import history
-from tests.hostile_shapes import FOLLOWED, SEARCHED, Shape
+from tests.hostile_shapes import FOLLOWED, SEARCHED, TOLD, Shape
 
 MORE = 8
 GROWTH = 10
 """How many times as long `MORE` times as much may take: of what is quadratic it is 64."""
-
-QUADRATIC: frozenset[str] = frozenset()
-"""What still grows faster; a shape that does no longer has to be taken out."""
 
 
 class Held:
@@ -63,11 +65,36 @@ def test_the_search_of_bytes_grows_as_the_file(kind: str) -> None:
     assert searched(shape(MORE * n)) <= GROWTH * max(searched(shape(n)), 0.002)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FOLLOWED if kind not in QUADRATIC])
+@pytest.mark.parametrize("kind", FOLLOWED)
 def test_the_analysis_grows_as_the_file(kind: str, tmp_path: Path) -> None:
     shape, n = FOLLOWED[kind], 60
     followed(tmp_path, shape(2))
     assert followed(tmp_path, shape(MORE * n)) <= GROWTH * max(followed(tmp_path, shape(n)), 0.02)
+
+
+def told(folder: Path, data: bytes) -> dict[str, float]:
+    """The time of a whole scan, and of each format of its report."""
+    (folder / "a.py").write_bytes(data)
+    start = time.process_time()
+    request = ScanRequest((folder,), (Watched(history()),), against=("all",), base=folder)
+    report = report_of(scan(request), "a")
+    times = {"scan": time.process_time() - start}
+    for name in FORMATS:
+        start = time.process_time()
+        render(name, report, RenderOptions(Look(), unresolved=True, beyond=True))
+        times[name] = time.process_time() - start
+    return times
+
+
+@pytest.mark.parametrize("kind", TOLD)
+def test_a_report_grows_as_its_findings(kind: str, tmp_path: Path) -> None:
+    """The whole way: findings with their places, suppression, and every format."""
+    shape, n = TOLD[kind], 100
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'a'\n")
+    told(tmp_path, shape(2))
+    once, more = told(tmp_path, shape(n)), told(tmp_path, shape(MORE * n))
+    # What is fast is measured too coarsely, and the first lines of a report cost the same whatever follows.
+    assert {name: (once[name], took) for name, took in more.items() if took > 2 * GROWTH * max(once[name], 0.03)} == {}
 
 
 @pytest.mark.parametrize("kind", SEARCHED)

@@ -18,7 +18,10 @@ from driftwatch.report.safe import safe, safe_character
 from driftwatch.report.styled import Line, Span
 
 _TAB = "    "
-_LONGEST_LINE = 20_000
+_WIDEST = 500
+"""Cells of a line, where nothing else says how wide it may be."""
+_REACH = 2
+"""How many characters are looked at for each cell: some have no width."""
 _MOST_STEPS = 6
 
 
@@ -97,23 +100,27 @@ def _block(marks: list[_Mark], lines: tuple[str, ...], gutter: int, width: int |
         previous = mark.line
 
 
-def _room(width: int | None, prefix: str) -> int | None:
-    return None if width is None else max(width - len(prefix), 20)
+def _room(width: int | None, prefix: str) -> int:
+    return _WIDEST if width is None else min(max(width - len(prefix), 20), _WIDEST)
 
 
-def _shown(line: str, start: int | None, end: int | None, room: int | None) -> tuple[str, int, int]:
-    """The line as it is printed, the cells before its marked part, and the cells of that part."""
-    line = line.rstrip("\r\n")[:_LONGEST_LINE]
-    stripped = len(line.rstrip())
-    first = len(line) - len(line.lstrip()) if start is None else min(start - 1, stripped)
-    last = stripped if end is None else min(end - 1, stripped)
-    pieces = [_TAB if character == "\t" else safe_character(character) for character in line.rstrip()]
-    before = cell_len("".join(pieces[:first]))
-    length = cell_len("".join(pieces[first:last]))
+def _shown(line: str, start: int | None, end: int | None, room: int) -> tuple[str, int, int]:
+    """The line as it is printed, the cells before its marked part, and the cells of that part.
+
+    Of a line of any length, no more is looked at than can be shown.
+    """
+    line = line.rstrip()
+    first = len(line) - len(line.lstrip()) if start is None else min(start - 1, len(line))
+    last = len(line) if end is None else min(end - 1, len(line))
+    begin = max(first - _REACH * room, 0)
+    part = line[begin : first + _REACH * room]
+    pieces = [_TAB if character == "\t" else safe_character(character) for character in part]
+    before = cell_len("".join(pieces[: first - begin]))
+    length = cell_len("".join(pieces[first - begin : max(last, first) - begin]))
     text = "".join(pieces)
-    if room is None or cell_len(text) <= room:
+    if len(part) == len(line) and cell_len(text) <= room:
         return text, before, length
-    return _window(pieces, first, before, length, room)
+    return _window(pieces, first - begin, before, length, room)
 
 
 def _window(pieces: list[str], first: int, before: int, length: int, room: int) -> tuple[str, int, int]:

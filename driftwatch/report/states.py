@@ -8,6 +8,7 @@ A warning of what the machine decides is no caution about a release: it is told 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from driftwatch.releases import EMPTY, ReleaseSet, Timeline
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.phrases import count
 from driftwatch.rules import rule
+from driftwatch.sites import Site
 
 
 class State(IntEnum):
@@ -46,6 +48,9 @@ WORDS: dict[State, str] = {
     State.SILENT: "breaks silently",
 }
 """Each state for a person."""
+
+_MOST_BEHIND = 100
+"""Imports that are looked at behind a module's name."""
 
 States = tuple[State, ...]
 """One state for every known release, in order."""
@@ -107,20 +112,18 @@ def told(report: Report, distribution: str) -> list[Finding]:
 
 def site_rows(report: Report, target: TargetReport) -> tuple[Row, ...]:
     """A row for every place that touches the library, in the order of the code."""
-    homes: list[tuple[Location, str, str, ReleaseSet]] = [
-        (site.location, site.symbol, site.kind, site.reached) for site in target.sites
-    ]
+    homes = _Homes(target.sites)
     findings: dict[int, list[Finding]] = {}
     strays: dict[tuple[Location, str], list[Finding]] = {}
     for finding in told(report, target.distribution):
-        home = _home(finding, homes)
+        home = homes.of(finding)
         if home is None:
             strays.setdefault((finding.location, finding.symbol), []).append(finding)
         else:
             findings.setdefault(home, []).append(finding)
     rows = [
-        _row(report, target.timeline, location, symbol, kind, reached, findings.get(index, ()))
-        for index, (location, symbol, kind, reached) in enumerate(homes)
+        _row(report, target.timeline, site.location, site.symbol, site.kind, site.reached, findings.get(index, ()))
+        for index, site in enumerate(target.sites)
     ]
     rows += [
         _row(report, target.timeline, location, symbol, "", EMPTY, found)
@@ -182,36 +185,61 @@ def short_names(symbols: Iterable[str], module: str) -> dict[str, str]:
     return {name: text if taken.count(text) == 1 else name for name, text in short.items()}
 
 
-def _home(finding: Finding, homes: Sequence[tuple[Location, str, str, ReleaseSet]]) -> int | None:
-    """The site a finding is about: that of its symbol at its place, else the smallest one round its place."""
-    place = finding.location
-    best: tuple[bool, int, int] | None = None
-    for index, (location, symbol, _, _) in enumerate(homes):
-        if location.path != place.path:
-            continue
-        begin, end = (location.line, location.column), (location.end_line, location.end_column)
-        if not begin <= (place.line, place.column) < end:
-            continue
-        same = symbol == finding.symbol
-        if not same and location != place:
-            continue
-        size = (location.end_line - location.line) * 10_000 + location.end_column - location.column
-        rank = (not same, size, index)
-        if best is None or rank < best:
-            best = rank
-    return _import_of(finding, homes) if best is None else best[2]
+class _Homes:
+    """The site a finding is about: that of its symbol round its place, the smallest of several; else any at its place.
+
+    For a module that is not there it is the first name that the statement imports from it, which stands behind.
+    Sites of one symbol lie in each other or apart, as calls do.
+    """
+
+    def __init__(self, sites: Sequence[Site]) -> None:
+        self._sites = sites
+        self._at: dict[Location, int] = {}
+        self._of_symbol: dict[tuple[str, str], list[int]] = {}
+        self._imports: dict[str, list[int]] = {}
+        for index in sorted(range(len(sites)), key=lambda n: (_begin(sites[n]), [-end for end in _end(sites[n])], n)):
+            site = sites[index]
+            self._at.setdefault(site.location, index)
+            self._of_symbol.setdefault((site.location.path, site.symbol), []).append(index)
+            if site.kind == "import":
+                self._imports.setdefault(site.location.path, []).append(index)
+        self._around: dict[int, int] = {}
+        """The site of the same symbol that a site lies in."""
+        for same in self._of_symbol.values():
+            open_sites: list[int] = []
+            for index in same:
+                while open_sites and _end(sites[open_sites[-1]]) <= _begin(sites[index]):
+                    open_sites.pop()
+                if open_sites:
+                    self._around[index] = open_sites[-1]
+                open_sites.append(index)
+
+    def of(self, finding: Finding) -> int | None:
+        """The index of the site; None where there is none."""
+        place = finding.location
+        same = self._of_symbol.get((place.path, finding.symbol), [])
+        start = (place.line, place.column)
+        before = bisect_right(same, start, key=lambda index: _begin(self._sites[index]))
+        home = same[before - 1] if before else None
+        while home is not None and _end(self._sites[home]) <= start:
+            home = self._around.get(home)
+        if home is not None:
+            return home
+        return self._at.get(place, self._import_behind(finding, start))
+
+    def _import_behind(self, finding: Finding, start: tuple[int, int]) -> int | None:
+        imports = self._imports.get(finding.location.path, [])
+        first = bisect_right(imports, start, key=lambda index: _begin(self._sites[index]))
+        behind = imports[first : first + _MOST_BEHIND]
+        return next((n for n in behind if self._sites[n].symbol.startswith(f"{finding.symbol}.")), None)
 
 
-def _import_of(finding: Finding, homes: Sequence[tuple[Location, str, str, ReleaseSet]]) -> int | None:
-    """For a module that is not there: the first name that the statement imports from it, which stands behind."""
-    place = finding.location
-    start, found = (place.line, place.column), None
-    for index, (location, symbol, kind, _) in enumerate(homes):
-        begin = (location.line, location.column)
-        behind = location.path == place.path and begin > start and kind == "import"
-        if behind and symbol.startswith(f"{finding.symbol}.") and (found is None or begin < found[0]):
-            found = begin, index
-    return None if found is None else found[1]
+def _begin(site: Site) -> tuple[int, int]:
+    return site.location.line, site.location.column
+
+
+def _end(site: Site) -> tuple[int, int]:
+    return site.location.end_line, site.location.end_column
 
 
 def _row(

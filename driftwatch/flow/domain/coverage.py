@@ -17,7 +17,7 @@ from driftwatch.flow.domain.code import FunctionCode, ModuleCode
 from driftwatch.flow.domain.guard import Guard
 from driftwatch.flow.syntax.syntax import Tree
 from driftwatch.flow.uses import DELIBERATE, Location, SwitchedOff
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.snapshot.model.symbols import Ref
 
 
@@ -75,23 +75,19 @@ class Coverage:
 def switched_off(distribution: str, releases: ReleaseSet, of_file: Sequence[Coverage]) -> Iterator[SwitchedOff]:
     """What explicit tests keep from being reached in the entry points of one file, one use for each test."""
     found: dict[Location, tuple[ReleaseSet, dict[Ref, None]]] = {}
+    in_file: dict[ReleaseSet, ReleaseSet] | None = None
     for coverage in of_file:
         # Where the file itself breaks, nobody decided anything.
         everywhere = releases - coverage.module.fails
-        # What is defined or made in some releases only has its other half in another entry point of the file.
-        company = [coverage] if everywhere <= coverage.entered else of_file
-        reached = {place.reached for each in company for place in each.places.values()}
-        of_symbol: dict[Ref, list[Place]] = {}
+        if everywhere <= coverage.entered:
+            elsewhere = _elsewhere([coverage])
+        else:
+            # What is defined or made in some releases only has its other half in another entry point of the file.
+            elsewhere = in_file = _elsewhere(of_file) if in_file is None else in_file
+        # The same may be used elsewhere, if without a keyword.
+        of_symbol = coverage.symbols()
         for place in coverage.places.values():
-            of_symbol.setdefault(place.symbol, []).append(place)
-        for place in coverage.places.values():
-            off = everywhere - place.reached
-            for other in reached if off else ():
-                if other.isdisjoint(place.reached):
-                    off -= other
-            for again in of_symbol[place.symbol] if off else ():
-                # The same is used elsewhere, if without a keyword.
-                off -= again.reached
+            off = everywhere - place.reached - elsewhere[place.reached] - of_symbol[place.symbol]
             for guard in reversed((*coverage.outside(), *place.path)) if off else ():
                 here = guard.refused & off
                 if here:
@@ -102,3 +98,9 @@ def switched_off(distribution: str, releases: ReleaseSet, of_file: Sequence[Cove
     for location in sorted(found):
         known, symbols = found[location]
         yield SwitchedOff(distribution, location, known, DELIBERATE, (), symbols=tuple(symbols))
+
+
+def _elsewhere(company: Sequence[Coverage]) -> dict[ReleaseSet, ReleaseSet]:
+    """For all releases of a place: those in which the program is at other places instead."""
+    reached = {place.reached for each in company for place in each.places.values()}
+    return {here: union([other for other in reached if other.isdisjoint(here)]) for here in reached}
