@@ -43,6 +43,11 @@ FOLLOWED: Mapping[str, Shape] = {
     "functions": lambda n: MENTION + b"".join(b"def f%d(x):\n    return comm.fuse(x)\n" % i for i in range(n)),
     "calls": lambda n: MENTION + b"comm.fuse(1)\n" * n,
     "guards": lambda n: MENTION + b"if hasattr(comm, 'fuse'):\n    comm.fuse(1)\n" * n,
+    "doubled_lists": lambda n: MENTION + b"t = [comm]\n" + b"t.extend(t)\n" * n + b"t[0].fuse(1)\n",
+    "doubled_tuples": lambda n: MENTION + b"t = (comm,)\n" + b"t = t + t\n" * n + b"t[0].fuse(1)\n",
+    "yields": lambda n: MENTION + b"def f():\n" + b"    yield comm.fuse(1)\n" * n,
+    "decorators": lambda n: MENTION + b"@comm.fuse\n" * n + b"def f(): pass\n",
+    "finally": lambda n: MENTION + b"try: comm.fuse(1)\nfinally: comm.fuse(2)\n" * n,
 }
 """For the analysis as a whole."""
 

@@ -52,7 +52,7 @@ from driftwatch.flow.interpreter.results import looked_into
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.interpreter.sequences import any_element, element_at, part_between
 from driftwatch.flow.uses import Step
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet, union
 
 MAX_UNROLLED = 64
 """Longer containers are not gone through element by element."""
@@ -181,7 +181,7 @@ def spread_into(run: Run, content: ListContent, value: Value) -> ListContent:
     """A list's content after ``*value``."""
     parts = elements_of(run, value)
     if parts is not None:
-        return replace(content, elements=(*content.elements, *parts))
+        return _bounded(replace(content, elements=(*content.elements, *parts)))
     open_, forwarded, others = content.open, content.forwarded, content.others
     elements = content.elements
     for where, atom in as_alternatives(value, run.state.reach):
@@ -195,28 +195,39 @@ def spread_into(run: Run, content: ListContent, value: Value) -> ListContent:
         if of_parameter(atom):
             run.asks(atom.parameter)
             forwarded |= EMPTY if atom.derived else where
-    return replace(content, elements=elements, open=open_, forwarded=forwarded, others=others)
+    return _bounded(replace(content, elements=elements, open=open_, forwarded=forwarded, others=others))
+
+
+def _bounded(content: ListContent) -> ListContent:
+    """The list; of one that has doubled too often, only what may be in it."""
+    return content if len(content.elements) <= MAX_TOGETHER else _unordered(content)
+
+
+def _unordered(content: ListContent) -> ListContent:
+    """A list of which only is known what may be in it, not how often or where."""
+    where = union([entry.releases for entry in content.elements])
+    held = value_of(a for entry in content.elements for a in entry.value.within(entry.releases).alternatives)
+    return replace(content, elements=(), open=content.open | where, others=join(content.further(), held))
 
 
 def concatenate(run: Run, left: Value, right: Value, node: cst.CSTNode) -> Value | None:
     """``left + right`` of two sequences; None when one of them is something else."""
-    first, second = elements_of(run, left), elements_of(run, right)
-    if first is None or second is None:
-        return None
     contents = [lists_of(run, atom) for value in (left, right) for _, atom in value.alternatives]
+    lists = bool(contents) and None not in contents
+    if not lists and (elements_of(run, left) is None or elements_of(run, right) is None):
+        return None
+    joined = spread_into(run, spread_into(run, ListContent(), left), right)
     is_tuple = all(content is not None and content.is_tuple for content in contents)
-    return run.new_list(node, ListContent((*first, *second), is_tuple=is_tuple))
+    return run.new_list(node, replace(joined, is_tuple=is_tuple))
 
 
 def repeat(run: Run, left: Value, right: Value, node: cst.CSTNode) -> Value:
     """``left * right`` of a list and a number."""
-    reach = run.state.reach
-    parts, times = elements_of(run, left), right.single()
-    if parts is None or not isinstance(times, Const) or type(times.value) is not int:
-        return unknown(reach)
-    if len(parts) * times.value > MAX_UNROLLED:
-        return run.new_list(node, ListContent((), reach))
-    return run.new_list(node, ListContent(tuple(parts * times.value)))
+    once, times = spread_into(run, ListContent(), left), right.single()
+    number = times.value if isinstance(times, Const) and type(times.value) is int else None
+    if number is not None and not once.open and not once.forwarded and len(once.elements) * number <= MAX_UNROLLED:
+        return run.new_list(node, replace(once, elements=once.elements * number))
+    return run.new_list(node, _unordered(once))
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
