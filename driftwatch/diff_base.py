@@ -26,8 +26,9 @@ from driftwatch.findings import Before, Finding, Severity
 from driftwatch.project.config import Config, discover, load
 from driftwatch.project.dockerfile import is_dockerfile
 from driftwatch.releases import union
-from driftwatch.scan import ScanRequest, ScanResult, Sources, TargetResult, scan
+from driftwatch.scan import ScanRequest, ScanResult, TargetResult, scan
 from driftwatch.snapshot.sources.git import GitCommit, git
+from driftwatch.sources import Sources
 from driftwatch.suppress import Suppressed
 
 _NAMES = ("METADATA", "PKG-INFO", "requires.txt")

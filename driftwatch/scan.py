@@ -8,7 +8,6 @@ got wrong is a `DriftwatchError`; what is wrong with one file is a diagnostic, a
 from __future__ import annotations
 
 import ast
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ from driftwatch.errors import UsageError
 from driftwatch.findings import Apart, Before, Finding, Severity, Verdict, judge, placed
 from driftwatch.flow.project import analyse
 from driftwatch.flow.syntax.source import SourceError, decode, without_warnings
-from driftwatch.flow.uses import Diagnostic, LookUse, Outcome, SwitchedOff, Unresolved
+from driftwatch.flow.uses import Diagnostic, LookUse, Outcome, SwitchedOff, Unresolved, Use
 from driftwatch.passages import Passages
 from driftwatch.project import ranges
 from driftwatch.project.config import Config, discover
@@ -34,6 +33,7 @@ from driftwatch.rules.rule import Context, Rule
 from driftwatch.selection import chosen_rules, codes_of, severities_of
 from driftwatch.sites import Site, site_order, sites_of
 from driftwatch.snapshot.model.history import History
+from driftwatch.sources import Sources, lines_of
 from driftwatch.suppress import Decisions, Idle, Suppressed, read_baseline, sift
 from driftwatch.targets.companions import load_companions
 
@@ -64,7 +64,8 @@ class ScanRequest:
 
     `base` is the folder that relative paths start at; None is the working folder. `progress` goes to the analysis.
     `find` looks for releases that the code base pins and that are not recorded, for this scan alone; `carried` says
-    what a release of another package requires. `gpu` is a compute capability that calls are held against.
+    what a release of another package requires. `gpu` is a compute capability that calls are held against. `changed` are
+    bytes to take for those of a file, by its absolute path: a scan of what a change would come to.
     """
 
     paths: tuple[Path, ...]
@@ -81,6 +82,7 @@ class ScanRequest:
     find: Callable[[Watched, tuple[str, ...]], Watched] | None = None
     gpu: tuple[int, int] | None = None
     carried: Callable[[str, str], tuple[str, ...]] | None = None
+    changed: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,28 +130,16 @@ class TargetResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
-    """The files of a project by their paths in it, read again when asked for."""
+class Reached:
+    """The uses in one root, and what the rules said of them before any was left out. `prefix` goes before their paths.
 
-    project: Path
-    _known: dict[str, tuple[str, ...] | None] = field(default_factory=dict, repr=False, compare=False)
+    `contexts` are by distribution, and what the rules were given; the verdicts' paths are those of reports.
+    """
 
-    def path(self, shown: str) -> Path:
-        """Where a file is. What lies outside of the project is shown by a path that leads out of it."""
-        return Path(os.path.normpath(self.project / shown))
-
-    def text(self, shown: str) -> str | None:
-        lines = self.lines(shown)
-        return None if lines is None else "\n".join(lines)
-
-    def lines(self, shown: str) -> tuple[str, ...] | None:
-        """The lines of a file; None when it cannot be read any more."""
-        if shown not in self._known:
-            try:
-                self._known[shown] = tuple(decode(self.path(shown).read_bytes()).split("\n"))
-            except (OSError, ValueError, SourceError):
-                self._known[shown] = None
-        return self._known[shown]
+    prefix: str
+    uses: tuple[Use, ...]
+    verdicts: tuple[Verdict, ...]
+    contexts: Mapping[str, Context]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +156,7 @@ class ScanResult:
     analysed: int
     sources: Sources
     fail_on: str = "error"
+    reached: tuple[Reached, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def failed(self) -> bool:
@@ -226,6 +217,7 @@ def scan(request: ScanRequest) -> ScanResult:
     touched: set[str] = set()
     uses: Counter[str] = Counter()
     sites: list[Site] = []
+    reached: list[Reached] = []
     told: set[tuple[object, ...]] = set()
     for root in roots:
         analysis = analyse(
@@ -234,13 +226,16 @@ def scan(request: ScanRequest) -> ScanResult:
             tuple(histories.values()),
             cache=request.cache,
             progress=request.progress,
+            changed=request.changed,
         )
         files += analysis.files
         analysed += analysis.analysed
         uses.update(use.distribution for use in analysis.uses if not isinstance(use, SwitchedOff | LookUse))
         touched.update(root.prefix + use.location.path for use in analysis.uses)
         sites += sites_of(analysis.uses, root.prefix)
-        verdicts += [placed(verdict, root.prefix) for verdict in apply(analysis.uses, contexts, chosen)]
+        of_uses = tuple(placed(verdict, root.prefix) for verdict in apply(analysis.uses, contexts, chosen))
+        reached.append(Reached(root.prefix, analysis.uses, of_uses, contexts))
+        verdicts += of_uses
         verdicts += _of_installations(root, contexts, chosen, requirements, told)
         unresolved += [replace(each, path=root.prefix + each.path) for each in analysis.unresolved]
         diagnostics += [replace(each, path=root.prefix + each.path) for each in analysis.diagnostics]
@@ -248,7 +243,7 @@ def scan(request: ScanRequest) -> ScanResult:
 
     timelines = {name: history.timeline for name, history in histories.items()}
     sets = {name: each.releases for name, each in checked.items()}
-    sources = Sources(found.project)
+    sources = Sources(found.project, {str(path): lines_of(data) for path, data in request.changed.items()})
     sifted = sift(
         judge(told_once(verdicts), timelines, sets, severities, Passages(sources.lines)),
         touched,
@@ -288,6 +283,7 @@ def scan(request: ScanRequest) -> ScanResult:
         analysed=analysed,
         sources=sources,
         fail_on=request.fail_on or config.fail_on,
+        reached=tuple(reached),
     )
 
 

@@ -69,6 +69,8 @@ def test_the_contracts_are_kept() -> None:
         ("flow/domain/state.py", "import driftwatch.flow.interpreter.run", "models on the interpreter"),
         ("flow/syntax/nodes.py", "import driftwatch.flow.sources.contents", "models on the interpreter"),
         ("project/config.py", "import driftwatch.project.ranges", "What a project says"),
+        ("repair/text.py", "import driftwatch.repair.plan", "the plan on the repairs"),
+        ("repair/plan.py", "import libcst", "libcst in the interpreter"),
         ("snapshot/model/symbols.py", "import driftwatch.flow.uses", "know nothing of code bases"),
         ("snapshot/store/store.py", "import driftwatch.snapshot.collect.release", "commands on collect"),
         ("snapshot/model/codec.py", "import driftwatch.snapshot.sources.tree", "commands on collect"),

@@ -74,11 +74,15 @@ def write_all(files: Sequence[tuple[Path, str]]) -> None:
 
     All are written under other names beside their places before the first takes its place.
     """
+    write_all_bytes([(path, text.encode("utf-8", "backslashreplace")) for path, text in files])
+
+
+def write_all_bytes(files: Sequence[tuple[Path, bytes]]) -> None:
+    """As `write_all`, of what is no text, or not text of ours."""
     drafts: list[tuple[Path, Path, Path]] = []
     streams: list[tuple[Path, bytes]] = []
     try:
-        for path, text in files:
-            data = text.encode("utf-8", "backslashreplace")
+        for path, data in files:
             with _told(path):
                 if path.exists() and not path.is_file() and not path.is_dir():
                     # Not resolved: /dev/stdout leads to names that cannot be opened.

@@ -20,6 +20,7 @@ _OF_THE_SYSTEM = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.E
 
 _COMMANDS = {
     "scan": "driftwatch.cli.scan",
+    "fix": "driftwatch.cli.fix",
     "deps": "driftwatch.cli.deps",
     "matrix": "driftwatch.cli.matrix",
     "baseline": "driftwatch.cli.baseline",
@@ -55,6 +56,7 @@ Examples:
   driftwatch scan                                  the code base in this folder
   driftwatch scan src --against '>=0.6.0'          hold it against these releases
   driftwatch scan pypi:sglang==0.5.12              a release from the package index
+  driftwatch fix --write                           mend what can be mended, each repair proven first
   driftwatch history allreduce_fusion              what changed in one symbol
   driftwatch diff 0.7.2.post1 0.7.4                what changed between two releases
 

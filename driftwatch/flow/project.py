@@ -7,7 +7,7 @@ it needs are not even imported, and it takes no longer than to read the files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,13 +27,16 @@ def analyse(
     *,
     cache: Path | None = None,
     progress: Callable[..., object] | None = None,
+    changed: Mapping[str, bytes] | None = None,
 ) -> Analysis:
     """Analyse a code base against each library. `cache` is the folder of what driftwatch keeps between runs.
+
+    `changed` are bytes to take for those of a file, by its path.
 
     What is known of one file depends on the files that it imports and on those that import it, so one process follows
     them all.
     """
-    contents = Contents(root, files)
+    contents = Contents(root, files, changed)
     if cache is None:
         return _analysed(contents, histories, progress)
     results = ResultsCache(cache)

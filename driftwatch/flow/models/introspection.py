@@ -64,7 +64,7 @@ from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.flow.interpreter.shown import parameter_map
 from driftwatch.flow.models.class_makers import class_by_type
 from driftwatch.flow.uses import ProbeUse
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Signature
 
 
@@ -288,13 +288,15 @@ def _signature(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     if value is None:
         return unknown(run.state.reach)
     found: list[Alternative] = []
-    for where, atom in as_alternatives(value, run.state.reach):
+    alternatives = as_alternatives(value, run.state.reach)
+    for where, atom in alternatives:
         if isinstance(atom, (LibObject, LibMethod)):
             found.extend(_probe(run, atom, where, node))
         elif isinstance(atom, Const) and atom.value is None:
             if run.is_caught("TypeError"):
                 run.throw("TypeError", where)
-                run.state.reach -= where
+                # Where it may be something else as well, it may go on.
+                run.state.reach -= where - union([other for other, each in alternatives if each is not atom])
         else:
             asks(run, atom)
             found.append((where, TAINTED if is_tainted(atom) else UNKNOWN))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 KEEP_BYTES = 128 * 1024 * 1024
@@ -17,9 +17,12 @@ KEEP_BYTES = 128 * 1024 * 1024
 
 
 class Contents:
-    """The files of one root. Paths are relative to it, with forward slashes."""
+    """The files of one root. Paths are relative to it, with forward slashes.
 
-    def __init__(self, root: Path, paths: Sequence[Path | str]) -> None:
+    `changed` are bytes that stand for those of a file, by its path as given.
+    """
+
+    def __init__(self, root: Path, paths: Sequence[Path | str], changed: Mapping[str, bytes] | None = None) -> None:
         start = os.path.join(os.fspath(root), "")  # noqa: PTH118 - thousands of paths are looked at
         self._absolute = {_relative(root, start, path): os.fspath(path) for path in paths}
         self.paths = sorted(self._absolute)
@@ -28,6 +31,9 @@ class Contents:
         self._kept: dict[str, bytes] = {}
         self._room = KEEP_BYTES
         self._hashes: dict[str, bytes] = {}
+        for path, data in (changed or {}).items():
+            if (shown := _relative(root, start, path)) in self._absolute:
+                self._kept[shown] = data
 
     def __contains__(self, path: str) -> bool:
         return path in self._absolute

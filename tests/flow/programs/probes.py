@@ -97,4 +97,26 @@ PROBES = (
                 comm.gather(1, axis=0)
         """,
     ),
+    marked(
+        "the_signature_of_what_may_be_none",
+        """
+        import inspect
+        import os
+
+        comm = None
+        if os.environ.get("FUSED") != "0":
+            import lib.comm as comm
+
+        try:
+            EARLY = "early" in inspect.signature(getattr(comm, "fuse", None)).parameters
+        except TypeError:
+            EARLY = False
+
+
+        def run(x):
+            if comm is not None and EARLY:
+                comm.fuse(x, 1, late=True)  #! DW101 late 0.2.0 to 0.10.0 raises
+            return None
+        """,
+    ),
 )

@@ -1,0 +1,144 @@
+"""Which repair a finding gets: one file per repair, by the code of the rule that it is for.
+
+Enters: findings, the uses behind them, the files. Leaves: repairs, each of one file, and for every other finding the
+reason why there is none. Nothing is proven here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from driftwatch.findings import Finding
+from driftwatch.repair import (
+    by_name,
+    import_guard,
+    keywords,
+    moved_name,
+    renamed_keyword,
+    replacement,
+    signature_probe,
+)
+from driftwatch.repair.evidence import Evidence
+from driftwatch.repair.losses import Losses
+from driftwatch.repair.model import NoRepairError, Refusal, Repair, Safety
+from driftwatch.repair.text import Source
+
+Make = Callable[[Finding, Source, Evidence], Repair]
+
+REPAIRS: Mapping[str, Make] = {
+    "DW103": by_name.repair,
+    "DW104": by_name.repair,
+    "DW201": moved_name.repair,
+    "DW202": moved_name.repair,
+    "DW301": replacement.repair,
+    "DW501": import_guard.repair,
+    "DW502": signature_probe.repair,
+}
+"""Repairs of one finding alone, by code."""
+
+_NONE: Mapping[str, str] = {
+    "DW102": "nobody but you knows what to pass for `{parameter}`",
+    "DW302": "the method must be written by you: {message}",
+}
+_ELSE = "there is no repair for {name}: {hint}"
+_GENERATED = re.compile(r"@generated|\bdo not edit\b|\b(?:auto-?)?generated (?:by|from|with)\b", re.IGNORECASE)
+_VENDORED = frozenset(
+    {"vendor", "vendored", "_vendor", "third_party", "third-party", "thirdparty", "3rdparty", "extern", "site-packages"}
+)
+
+
+@dataclass(slots=True)
+class Plan:
+    """The repairs of some files, and what is not repaired."""
+
+    repairs: list[Repair] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Planner:
+    """Plans repairs. `losses` are by distribution; `refused` are findings whose repair did not stand the proof.
+
+    `tried` counts the flags of its own that a module has been seen not to answer with, by fingerprint.
+    """
+
+    source: Callable[[str], Source]
+    evidence: Evidence
+    losses: Mapping[str, Losses]
+    unsafe: bool = False
+    refused: dict[str, str] = field(default_factory=dict)
+    tried: Counter[str] = field(default_factory=Counter)
+
+    def plan(self, findings: Iterable[Finding]) -> Plan:
+        """The repairs of findings, file by file."""
+        plan = Plan()
+        wishes: dict[str, list[keywords.Wish]] = {}
+        for finding in findings:
+            try:
+                if finding.fingerprint in self.refused:
+                    raise NoRepairError(self.refused[finding.fingerprint])
+                source = self.source(finding.location.path)
+                self._must_be_ours(source)
+                if finding.code in REPAIRS:
+                    self._take(plan, REPAIRS[finding.code](finding, source, self.evidence))
+                elif finding.code == "DW101" and (renamed := renamed_keyword.repair(finding, source, self.evidence)):
+                    self._take(plan, renamed)
+                elif finding.code == "DW101":
+                    wish = self._keyword(finding, source)
+                    wishes.setdefault(finding.location.path, []).append(wish)
+                else:
+                    text = _NONE.get(finding.code, _ELSE)
+                    raise NoRepairError(
+                        text.format(
+                            name=finding.name, hint=finding.hint, parameter=finding.parameter, message=finding.message
+                        )
+                    )
+            except NoRepairError as error:
+                plan.refusals.append(Refusal(finding, str(error)))
+        for path, found in wishes.items():
+            self._keywords(plan, self.source(path), found)
+        return plan
+
+    def _keyword(self, finding: Finding, source: Source) -> keywords.Wish:
+        losses = self.losses.get(finding.distribution, Losses())
+        wish = keywords.wish(finding, source, self.evidence, losses, self.tried[finding.fingerprint])
+        if wish.lost is not None and not self.unsafe:
+            raise NoRepairError(f"with --unsafe: {wish.lost}")
+        return wish
+
+    def _keywords(self, plan: Plan, source: Source, wishes: list[keywords.Wish]) -> None:
+        try:
+            for repair in keywords.repairs(wishes, source):
+                self._take(plan, repair)
+        except NoRepairError as error:
+            # One that cannot be made says nothing against the others.
+            if len(wishes) == 1:
+                plan.refusals.append(Refusal(wishes[0].finding, str(error)))
+            for wish in wishes if len(wishes) > 1 else ():
+                self._keywords(plan, source, [wish])
+
+    def _take(self, plan: Plan, repair: Repair) -> None:
+        if repair.safety is Safety.UNSAFE and not self.unsafe:
+            raise NoRepairError(f"with --unsafe: {repair.lost}")
+        if any(_conflict(repair, other) for other in plan.repairs if other.path == repair.path):
+            raise NoRepairError("another repair changes the same place; run `driftwatch fix` again")
+        plan.repairs.append(repair)
+
+    def _must_be_ours(self, source: Source) -> None:
+        folders = source.path.lower().split("/")[:-1]
+        if _VENDORED.intersection(folders):
+            raise NoRepairError("the file is other people's code")
+        head = [line for line in source.lines[:20] if line.startswith("#")]
+        if any(_GENERATED.search(line) for line in head):
+            raise NoRepairError("the file is generated")
+
+
+def _conflict(one: Repair, other: Repair) -> bool:
+    """Whether two repairs change one place. What is put in at one place must come one after the other for sure."""
+    apart = max(each.end for each in one.edits) <= min(each.start for each in other.edits)
+    apart = apart or max(each.end for each in other.edits) <= min(each.start for each in one.edits)
+    pairs = [(a, b) for a in one.edits for b in other.edits]
+    return any((a.start < b.end and b.start < a.end) or (a.start == b.start and not apart) for a, b in pairs)

@@ -1,0 +1,1 @@
+"""Repairs: what they look like, that they are right, and that nothing else changes."""

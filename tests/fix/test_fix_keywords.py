@@ -1,0 +1,330 @@
+"""DW101: what is written instead of a keyword that some release does not take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from driftwatch.findings import Severity
+from tests.fix.fixing import fixed, reasons, text_of
+
+HELPER = '''\
+def _takes(function, parameter):
+    """Whether a function of the installed build takes a parameter; no where it cannot be told."""
+    try:
+        return parameter in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+'''
+TOP = f"""\
+import inspect
+
+import kiln
+
+
+{HELPER}
+
+_FIRE_TAKES_GLAZE = _takes(kiln.fire, "glaze")
+
+
+"""
+LOST = "# Releases without `glaze`: leaving it out could change the result.\n"
+
+
+def test_a_keyword_of_a_call_is_passed_where_the_build_takes_it(tmp_path: Path) -> None:
+    result = fixed(
+        tmp_path,
+        """\
+        import kiln
+
+
+        def bake(pot):
+            return kiln.fire(pot, minutes=30, glaze="blue")
+        """,
+        unsafe=True,
+    )
+    assert text_of(result) == TOP + (
+        "def bake(pot):\n"
+        "    kwargs = {}\n"
+        f"    {LOST}"
+        "    if _FIRE_TAKES_GLAZE:\n"
+        '        kwargs["glaze"] = "blue"\n'
+        "    return kiln.fire(pot, minutes=30, **kwargs)\n"
+    )
+    assert not result.after.failed
+
+
+def test_it_is_not_offered_unasked_where_something_may_be_lost(tmp_path: Path) -> None:
+    source = "import kiln\n\n\ndef bake(pot):\n    return kiln.fire(pot, 30, glaze='blue')\n"
+    result = fixed(tmp_path, source)
+    assert not result.offer.files
+    assert reasons(result) == ["with --unsafe: leaving it out could change the result"]
+
+
+def test_the_default_of_every_release_is_left_out(tmp_path: Path) -> None:
+    source = "import kiln\n\n\ndef bake(pot):\n    return kiln.fire(pot, minutes=30, glaze=None)\n"
+    assert text_of(fixed(tmp_path, source)) == source.replace(", glaze=None", "")
+
+
+def test_a_flag_that_the_module_has_is_used(tmp_path: Path) -> None:
+    head = """\
+import inspect
+
+import kiln
+
+try:
+    HAS_GLAZE = "glaze" in inspect.signature(kiln.fire).parameters
+except (TypeError, ValueError):
+    HAS_GLAZE = False
+
+
+def bake(pot):
+"""
+    result = fixed(tmp_path, head + '    return kiln.fire(pot, 30, glaze="blue")\n', unsafe=True)
+    assert text_of(result) == head + (
+        "    kwargs = {}\n"
+        f"    {LOST}"
+        "    if HAS_GLAZE:\n"
+        '        kwargs["glaze"] = "blue"\n'
+        "    return kiln.fire(pot, 30, **kwargs)\n"
+    )
+
+
+def test_a_flag_of_another_function_is_not(tmp_path: Path) -> None:
+    source = """\
+        import kiln
+
+        HAS_GLAZE = "glaze" in dir(kiln.Shelf)
+
+
+        def bake(pot):
+            return kiln.fire(pot, 30, glaze="blue")
+        """
+    text = text_of(fixed(tmp_path, source, unsafe=True))
+    assert "if _FIRE_TAKES_GLAZE:" in text
+
+
+def test_a_flag_that_answers_wrongly_does_not_stand_the_proof(tmp_path: Path) -> None:
+    source = """\
+        import inspect
+
+        import kiln
+
+        HAS_GLAZE = "glaze" not in inspect.signature(kiln.fire).parameters
+
+
+        def bake(pot):
+            return kiln.fire(pot, 30, glaze="blue")
+        """
+    result = fixed(tmp_path, source, unsafe=True, select=("DW101",))
+    assert "if _FIRE_TAKES_GLAZE:" in text_of(result)
+    assert not result.after.failed
+
+
+@pytest.mark.parametrize(
+    ("body", "mended"),
+    [
+        (
+            """\
+            options = {"minutes": 30}
+            options["glaze"] = glaze
+            return kiln.fire(pot, **options)
+            """,
+            f"""\
+            options = {{"minutes": 30}}
+            {LOST.strip()}
+            if _FIRE_TAKES_GLAZE:
+                options["glaze"] = glaze
+            return kiln.fire(pot, **options)
+            """,
+        ),
+        (
+            """\
+            options = {"minutes": 30}
+            if glaze is not None:
+                options["glaze"] = glaze
+            return kiln.fire(pot, **options)
+            """,
+            f"""\
+            options = {{"minutes": 30}}
+            {LOST.strip()}
+            if glaze is not None and _FIRE_TAKES_GLAZE:
+                options["glaze"] = glaze
+            return kiln.fire(pot, **options)
+            """,
+        ),
+        (
+            """\
+            options = dict(
+                minutes=30,
+                # it looks better
+                glaze=glaze,
+            )
+            return kiln.fire(pot, **options)
+            """,
+            f"""\
+            options = dict(
+                minutes=30,
+            )
+            {LOST.strip()}
+            if _FIRE_TAKES_GLAZE:
+                # it looks better
+                options["glaze"] = glaze
+            return kiln.fire(pot, **options)
+            """,
+        ),
+        (
+            """\
+            options = {"minutes": 30}
+            options.update(glaze=glaze)
+            return kiln.fire(pot, **options)
+            """,
+            f"""\
+            options = {{"minutes": 30}}
+            {LOST.strip()}
+            if _FIRE_TAKES_GLAZE:
+                options.update(glaze=glaze)
+            return kiln.fire(pot, **options)
+            """,
+        ),
+        (
+            """\
+            return kiln.fire(  # hot
+                pot,
+                glaze=glaze,  # shiny
+                minutes=30,
+            )
+            """,
+            f"""\
+            kwargs = {{}}
+            {LOST.strip()}
+            if _FIRE_TAKES_GLAZE:
+                kwargs["glaze"] = glaze
+            return kiln.fire(  # hot
+                pot,
+                minutes=30,
+                **kwargs,
+            )
+            """,
+        ),
+        (
+            "return [kiln.fire(each, 30, glaze=choose(each)) for each in pot]",
+            "return [kiln.fire(each, 30, **({'glaze': choose(each)} if _FIRE_TAKES_GLAZE else {})) for each in pot]",
+        ),
+        (
+            "return (choose(pot), kiln.fire(pot, 30, glaze=glaze))",
+            "return (choose(pot), kiln.fire(pot, 30, **({'glaze': glaze} if _FIRE_TAKES_GLAZE else {})))",
+        ),
+    ],
+    ids=["subscript", "condition", "dict call", "update", "call in lines", "comprehension", "after another call"],
+)
+def test_where_it_is_written(tmp_path: Path, body: str, mended: str) -> None:
+    def whole(text: str, top: str) -> str:
+        lines = dedent(text).splitlines()
+        return f"{top}def bake(pot, glaze):\n" + "".join(f"    {line}\n" for line in lines)
+
+    result = fixed(tmp_path, whole(body, "import kiln\n\n\n"), unsafe=True)
+    assert text_of(result) == whole(mended.replace("'glaze'", '"glaze"'), TOP)
+    assert not [finding for finding in result.after.findings if finding.severity is Severity.ERROR]
+
+
+def test_what_is_imported_in_a_function_is_asked_for_there(tmp_path: Path) -> None:
+    source = """\
+        import os
+
+
+        def bake(pot):
+            import kiln
+
+            return kiln.fire(pot, minutes=30, glaze="blue")
+        """
+    text = text_of(fixed(tmp_path, source, unsafe=True))
+    assert text.startswith(f"import functools\nimport inspect\nimport os\n\n\n@functools.cache\n{HELPER}\n\ndef bake")
+    assert '    if _takes(kiln.fire, "glaze"):\n' in text
+
+
+def test_a_module_that_may_be_none_is_asked_where_it_is_used(tmp_path: Path) -> None:
+    source = """\
+        try:
+            import kiln
+        except Exception:
+            kiln = None
+
+
+        def bake(pot):
+            if kiln is None:
+                return None
+            return kiln.fire(pot, minutes=30, glaze="blue")
+        """
+    text = text_of(fixed(tmp_path, source, unsafe=True))
+    assert '    if _takes(kiln.fire, "glaze"):\n' in text
+
+
+def test_the_caller_of_a_function_that_passes_keywords_on(tmp_path: Path) -> None:
+    source = """\
+        import kiln
+
+
+        def fire(pot, **kwargs):
+            return kiln.fire(pot, 30, **kwargs)
+
+
+        def bake(pot):
+            return fire(pot, glaze="blue")
+        """
+    text = text_of(fixed(tmp_path, source, unsafe=True))
+    assert "def fire(pot, **kwargs):\n    return kiln.fire(pot, 30, **kwargs)\n" in text
+    assert '    if _FIRE_TAKES_GLAZE:\n        kwargs["glaze"] = "blue"\n    return fire(pot, **kwargs)\n' in text
+
+
+def test_a_partial(tmp_path: Path) -> None:
+    source = """\
+        import functools
+
+        import kiln
+
+        bake = functools.partial(kiln.fire, minutes=30, glaze="blue")
+        """
+    text = text_of(fixed(tmp_path, source + "\n        bake(1)\n", unsafe=True))
+    assert "bake = functools.partial(kiln.fire, minutes=30, **_kwargs)\n" in text
+
+
+def test_a_renamed_keyword_gets_its_new_name(tmp_path: Path) -> None:
+    source = "import kiln\n\n\ndef clean(pot):\n    return kiln.wash(pot, degrees=40)\n"
+    result = fixed(tmp_path, source, against=">=2.0")
+    assert text_of(result) == source.replace("degrees", "temperature")
+    assert {finding.code for finding in result.offer.repaired} == {"DW101", "DW102"}
+    assert not result.offer.refusals
+
+
+def test_or_either_where_the_range_needs_both(tmp_path: Path) -> None:
+    source = "import kiln\n\n\ndef clean(pot):\n    return kiln.wash(pot, degrees=40)\n"
+    result = fixed(tmp_path, source)
+    assert text_of(result).endswith(
+        "    return kiln.wash(\n"
+        '        pot, **({"temperature": 40} if _WASH_TAKES_TEMPERATURE else {"degrees": 40})\n'
+        "    )\n"
+    )
+    assert not result.after.findings
+
+
+def test_a_keyword_that_no_release_takes_is_not_mended(tmp_path: Path) -> None:
+    result = fixed(tmp_path, "import kiln\n\nkiln.fire(1, 2, color=3)\n", unsafe=True)
+    assert reasons(result) == ["no recorded release takes `color`"]
+
+
+def test_mending_twice_changes_nothing_more(tmp_path: Path) -> None:
+    source = """\
+        import kiln
+
+
+        def bake(pot):
+            kiln.wash(pot, degrees=40)
+            return kiln.fire(pot, minutes=30, glaze="blue")
+        """
+    first = text_of(fixed(tmp_path, source, unsafe=True))
+    again = fixed(tmp_path, first, unsafe=True)
+    assert not again.offer.files
+    assert not again.offer.refusals

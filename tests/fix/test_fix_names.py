@@ -1,0 +1,140 @@
+"""Positional arguments, moved and replaced names, import guards and probes: what is written instead."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from driftwatch.releases import Timeline
+from driftwatch.rules.example import signature
+from driftwatch.snapshot.model.history import History, merge
+from driftwatch.snapshot.model.symbols import Deprecation, Ref, Snapshot, Symbol, SymbolKind
+from tests.fix.fixing import fixed, reasons, text_of
+
+
+def shed() -> History:
+    """A library in which names move: `saw` to a submodule, `nail` becomes `pin`, and `glue` says what replaces it."""
+
+    def function(name: str, takes: str, **more: object) -> Symbol:
+        return Symbol(Ref.parse(name), SymbolKind.FUNCTION, signature(takes), **more)  # type: ignore[arg-type]
+
+    module, tools = Symbol(Ref("shed", ""), SymbolKind.MODULE), Symbol(Ref("shed.tools", ""), SymbolKind.MODULE)
+    glue = function("shed:glue", "(wood, seconds=3)")
+    old = [module, function("shed:saw", "(wood)"), function("shed:nail", "(wood)"), glue]
+    old.append(function("shed:bond", "(wood, seconds=3)"))
+    pin = Symbol(Ref("shed", "pin"), SymbolKind.FUNCTION, signature("(wood)"))
+    between = [
+        *old,
+        tools,
+        function("shed.tools:saw", "(wood)"),
+        pin,
+        replace(function("shed:nail", "(wood)"), definition=Ref("shed", "pin")),
+        replace(glue, deprecated=Deprecation("Use `bond` instead.")),
+    ]
+    new = [module, tools, function("shed.tools:saw", "(wood)"), pin, function("shed:bond", "(wood, seconds=3)")]
+    snapshots = [
+        Snapshot(release, {symbol.ref: symbol for symbol in symbols})
+        for release, symbols in (("1.0", old), ("1.1", between), ("2.0", new))
+    ]
+    return merge("shed", "shed", snapshots, Timeline(("1.0", "1.1", "2.0")))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "against"),
+    [
+        ("from shed import saw\n\nsaw(1)\n", "from shed.tools import saw\n\nsaw(1)\n", ">=1.1"),
+        (
+            "from shed import saw\n",
+            "try:\n    from shed.tools import saw\nexcept ImportError:\n    from shed import saw\n",
+            ">=1.0",
+        ),
+        ("from shed import nail\n\nnail(1)\n", "from shed import pin as nail\n\nnail(1)\n", ">=1.1"),
+        (
+            "from shed import (\n    bond,\n    nail,  # two\n)\n",
+            "from shed import (\n    bond,\n)\nfrom shed import pin as nail\n",
+            ">=1.1",
+        ),
+        ("from shed import bond, saw\n", "from shed import bond\nfrom shed.tools import saw\n", ">=1.1"),
+        ("import shed\n\nshed.nail(1)\n", "import shed\n\nshed.pin(1)\n", ">=1.1"),
+        ("from shed import glue\n", "from shed import bond as glue\n", "==1.1"),
+        ("import shed\n\nshed.glue(1)\n", "import shed\n\nshed.bond(1)\n", "==1.1"),
+    ],
+    ids=["moved", "moved, both", "renamed", "of several", "in one line", "attribute", "replaced", "replaced attribute"],
+)
+def test_a_name_is_taken_from_where_it_is(tmp_path: Path, before: str, after: str, against: str) -> None:
+    result = fixed(tmp_path, before, against=against, library=shed())
+    assert text_of(result) == after
+    assert not result.after.failed
+
+
+def test_a_name_that_is_nowhere_is_not_invented(tmp_path: Path) -> None:
+    result = fixed(tmp_path, "from kiln import raku\n", against=">=2.0")
+    assert reasons(result) == [
+        "nothing recorded stands for it in 2.0 to 2.1: require a release that has it (--pins)",
+    ]
+
+
+def test_a_replacement_that_takes_something_else_is_none(tmp_path: Path) -> None:
+    result = fixed(tmp_path, "from kiln import raku\n", against="<2")
+    assert reasons(result) == ["`fire`, which replaces it, does not take the same"]
+
+
+def test_positional_arguments_get_names(tmp_path: Path) -> None:
+    source = "import kiln\n\n\ndef store(pot, shelf):\n    return kiln.stack(pot, shelf, (3))\n"
+    assert text_of(fixed(tmp_path, source)) == source.replace("(3)", "height=(3)")
+
+
+def test_not_where_a_release_has_no_such_name(tmp_path: Path) -> None:
+    result = fixed(tmp_path, "import kiln\n\nkiln.paint(1, 2, 'red')\n")
+    assert reasons(result) == ["1.0 to 1.2 takes no `primer` by name"]
+
+
+def test_nothing_is_invented_for_what_became_required(tmp_path: Path) -> None:
+    result = fixed(tmp_path, "import kiln\n\nkiln.mould(1)\n", against="<2")
+    assert reasons(result) == ["nobody but you knows what to pass for `size`"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            'HAS = "glaze" in inspect.signature(kiln.fire).parameters\n',
+            (
+                'try:\n    HAS = "glaze" in inspect.signature(kiln.fire).parameters\n'
+                "except (TypeError, ValueError):\n    HAS = False\n"
+            ),
+        ),
+        (
+            "TAKES = set(inspect.signature(kiln.fire).parameters)\n",
+            (
+                "try:\n    TAKES = set(inspect.signature(kiln.fire).parameters)\n"
+                "except (TypeError, ValueError):\n    TAKES = set()\n"
+            ),
+        ),
+        (
+            "try:\n    TAKES = inspect.signature(kiln.fire).parameters\nexcept ValueError:\n    TAKES = {}\n",
+            (
+                "try:\n    TAKES = inspect.signature(kiln.fire).parameters\n"
+                "except (TypeError, ValueError):\n    TAKES = {}\n"
+            ),
+        ),
+        (
+            "def has(name):\n    return name in inspect.signature(kiln.fire).parameters\n\n\nhas('glaze')\n",
+            (
+                "def has(name):\n    try:\n        return name in inspect.signature(kiln.fire).parameters\n"
+                "    except (TypeError, ValueError):\n        return False\n\n\nhas('glaze')\n"
+            ),
+        ),
+    ],
+    ids=["membership", "set", "half a handler", "return"],
+)
+def test_a_probe_survives(tmp_path: Path, before: str, after: str) -> None:
+    head = "import inspect\n\nimport kiln\n\n"
+    assert text_of(fixed(tmp_path, head + before, select=("DW502",))) == head + after
+
+
+def test_an_answer_that_nobody_knows_is_not_made_up(tmp_path: Path) -> None:
+    source = "import inspect\n\nimport kiln\n\nCOUNT = len(inspect.signature(kiln.fire).parameters)\n"
+    assert reasons(fixed(tmp_path, source)) == ["what it means when nothing is known cannot be told"]
