@@ -240,7 +240,7 @@ class TestClasses:
         assert parameters(found, "pkg:C") == ["a"]
 
     def test_a_decorator_that_may_make_a_constructor_leaves_it_unknown(self, tmp_path: Path) -> None:
-        found = collected(tmp_path, __init__="import attrs\n@attrs.define\nclass A:\n    x: int\n    y: int = 1\n")
+        found = collected(tmp_path, __init__="import models\n@models.model\nclass A:\n    x: int\n    y: int = 1\n")
         assert symbol(found, "pkg:A").signature is None
 
     def test_a_function_that_a_class_decorates_is_an_instance_of_it(self, tmp_path: Path) -> None:

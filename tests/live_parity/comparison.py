@@ -131,7 +131,7 @@ def _text(parameters: list[list[Any]]) -> str:
 def _class(snapshot: Snapshot, symbol: Symbol, seen: Live, parity: Parity) -> Iterator[str]:
     if "enum" in seen:
         yield from _enumeration(snapshot, symbol, seen["enum"], parity)
-    lineage, known = _lineage(snapshot, symbol)
+    lineage, known = lineage_of(snapshot, symbol)
     for name, member in seen["members"].items():
         if name.startswith("__") or _is_machinery(name, symbol):
             continue
@@ -189,7 +189,7 @@ def _literal(text: str) -> object:
     return ast.literal_eval(text)
 
 
-def _lineage(snapshot: Snapshot, symbol: Symbol) -> tuple[list[Ref], bool]:
+def lineage_of(snapshot: Snapshot, symbol: Symbol) -> tuple[list[Ref], bool]:
     """The class and its bases within the library in lookup order, and whether there is no other base."""
     strange = False
 

@@ -23,10 +23,23 @@ ABSENT = object()
 def parameters(callable_, skip=0):
     """[name, kind, has a default] for each parameter, or None where Python itself cannot tell."""
     try:
-        found = list(inspect.signature(callable_).parameters.values())[skip:]
+        found = list(inspect.signature(callable_).parameters.values())
     except (ValueError, TypeError):
         return None
+    if found and found[0].kind is not inspect.Parameter.VAR_POSITIONAL:
+        found = found[skip:]  # ``def method(*args)`` takes its own instance as one of them
     return [[p.name, p.kind.description, p.default is not p.empty] for p in found]
+
+
+def taken(callable_, skip=0):
+    """The parameters of the function inside, where code has set what is shown of the one outside."""
+    inside, shown = callable_, False
+    while is_wrapper(inside):
+        shown = shown or any(
+            "__signature__" in getattr(each, "__dict__", ()) for each in (inside, *type(inside).__mro__)
+        )
+        inside = inside.__wrapped__
+    return {"takes": parameters(inside, skip)} if shown else {}
 
 
 def describe(value, top):
@@ -34,9 +47,15 @@ def describe(value, top):
         return {"kind": "module", "module": value.__name__}
     if inspect.isclass(value):
         return describe_class(value, top)
-    if inspect.isroutine(value) or hasattr(value, "__wrapped__"):
-        return {"kind": "function", "module": getattr(value, "__module__", None), "parameters": parameters(value)}
+    if inspect.isroutine(value) or is_wrapper(value):
+        module = getattr(value, "__module__", None)
+        return {"kind": "function", "module": module, "parameters": parameters(value), **taken(value)}
     return {"kind": "attribute", "module": None, "value": plain(value)}
+
+
+def is_wrapper(value):
+    """Whether it says which function it stands for; some objects answer for any name, or fail when they are asked."""
+    return any("__wrapped__" in getattr(base, "__dict__", ()) for base in (value, *type(value).__mro__))
 
 
 def plain(value):
@@ -50,7 +69,7 @@ def describe_class(cls, top):
     module = getattr(cls, "__module__", "") or ""
     if module.partition(".")[0] != top:
         return {"kind": "class", "module": module}
-    if getattr(cls, "_is_protocol", False):
+    if getattr(cls.__init__, "__name__", "") in ("_no_init_or_replace_init", "_no_init"):
         own = None  # cannot be called at all; what Python shows is a placeholder
     else:
         own = parameters(cls)
@@ -58,7 +77,14 @@ def describe_class(cls, top):
     for base in reversed(cls.__mro__):
         if base.__module__.partition(".")[0] == top:
             members.update((name, describe_member(cls, name, value)) for name, value in vars(base).items())
-    found = {"kind": "class", "module": module, "qualname": cls.__qualname__, "parameters": own, "members": members}
+    found = {
+        "kind": "class",
+        "module": module,
+        "own": sorted(vars(cls)),
+        "qualname": cls.__qualname__,
+        "parameters": own,
+        "members": members,
+    }
     if hasattr(cls, "__deprecated__"):
         # The mark replaces the constructor by one that takes anything and hands it on.
         found["takes"] = parameters(cls.__init__, skip=1) if "__init__" in vars(cls) else None
@@ -77,8 +103,9 @@ def describe_member(cls, name, value):
         return {"kind": "property"}
     if inspect.isclass(value):
         return {"kind": "class"}
-    if inspect.isfunction(value) or hasattr(value, "__wrapped__"):
-        return {"kind": "function", "binding": "instance", "parameters": parameters(value, skip=1)}
+    if inspect.isfunction(value) or is_wrapper(value):
+        found = parameters(value, skip=1)
+        return {"kind": "function", "binding": "instance", "parameters": found, **taken(value, skip=1)}
     return {"kind": "attribute", "value": plain(value)}
 
 
@@ -93,7 +120,10 @@ def look(module, names, top):
             found[name] = {"kind": "error", "error": f"{type(error).__name__}: {error}"}
             continue
         if value is not ABSENT:
-            found[name] = describe(value, top)
+            try:
+                found[name] = describe(value, top)
+            except Exception as error:
+                found[name] = {"kind": "error", "error": f"{type(error).__name__}: {error}"}
     return found
 
 

@@ -42,6 +42,7 @@ def either(first: Symbol, second: Symbol) -> Symbol:
         requires=tuple(sorted(set(first.requires) & set(second.requires))),
         open=first.open or second.open,
         shows=first.shows or second.shows,
+        hides=first.hides or second.hides,
     )
 
 

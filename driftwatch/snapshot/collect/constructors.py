@@ -7,31 +7,20 @@ metaclass outside the library decides: then any arguments may be right.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
-from driftwatch.snapshot.collect.decorators import (
-    accepted_keywords,
-    is_dataclass,
-    keyword_flag,
-    last_name,
-    literal,
-    may_add_members,
-    without_first,
-)
-from driftwatch.snapshot.collect.library import Definition, Foreign, Found, Library
-from driftwatch.snapshot.collect.source_facts import (
-    Bound,
-    CallArgument,
-    ClassFacts,
-    DecoratorFacts,
-    FunctionFacts,
-    ValueFacts,
-)
+from driftwatch.snapshot.collect.attrs_classes import attrs_decorator, attrs_fields, makes_init
+from driftwatch.snapshot.collect.decorators import accepted_keywords, is_dataclass, keyword_flag, literal, without_first
+from driftwatch.snapshot.collect.fields import fields, named_tuple, strings, tuple_fields
+from driftwatch.snapshot.collect.library import NAMED_TUPLE_CALLS, NAMED_TUPLES, Definition, Foreign, Found, Library
+from driftwatch.snapshot.collect.own_decorators import added_by_all
+from driftwatch.snapshot.collect.pydantic_models import MODELS, is_model, model_of
+from driftwatch.snapshot.collect.source_facts import Bound, ClassFacts, FunctionFacts, ValueFacts
+from driftwatch.snapshot.model.standard_bases import without_constructor
 from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Signature
 
 ENUMERATIONS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag", "enum.ReprEnum"})
-NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 WITHOUT_CONSTRUCTOR = frozenset(
     {"object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol"}
 )
@@ -42,11 +31,6 @@ ANYTHING = Signature(
 )
 _EITHER = ParameterKind.POSITIONAL_OR_KEYWORD
 _UNKNOWN: tuple[Signature | None, ...] = (None,)
-
-
-def dotted(found: Foreign) -> str:
-    """The dotted name of something foreign."""
-    return ".".join(part for part in found.ref if part)
 
 
 def ordinary_metaclass(library: Library, found: Found | None, *special: str) -> bool:
@@ -61,13 +45,13 @@ def ordinary_metaclass(library: Library, found: Found | None, *special: str) -> 
         if isinstance(base, Definition) and isinstance(base.bound.facts, ClassFacts):
             if any(name in base.bound.facts.body for name in special):
                 return False
-        elif not isinstance(base, Foreign) or dotted(base) not in ORDINARY_METACLASSES:
+        elif not isinstance(base, Foreign) or base.dotted not in ORDINARY_METACLASSES:
             return False
     return True
 
 
 def is_enumeration(library: Library, owner: Definition) -> bool:
-    return any(isinstance(f, Foreign) and dotted(f) in ENUMERATIONS for f in library.lineage(owner))
+    return any(isinstance(f, Foreign) and f.dotted in ENUMERATIONS for f in library.lineage(owner))
 
 
 def makes_own_values(library: Library, owner: Definition) -> bool:
@@ -82,7 +66,7 @@ def slots(facts: ClassFacts) -> set[str]:
     if bound is None or not isinstance(bound.facts, ValueFacts) or bound.facts.text is None:
         return set()
     single = literal(bound.facts.text)
-    return {single} if single is not None else set(_strings(bound.facts.text))
+    return {single} if single is not None else set(strings(bound.facts.text))
 
 
 def constructor(library: Library, owner: Definition) -> tuple[Signature | None, ...]:
@@ -99,32 +83,58 @@ def constructor(library: Library, owner: Definition) -> tuple[Signature | None, 
             if None not in brought:
                 return tuple(possible)
         elif isinstance(found, Foreign):
-            path = dotted(found)
+            path = found.dotted
+            if path in MODELS and not possible:
+                model = model_of(library, owner)
+                return model.signatures if model is not None else _UNKNOWN
             if path in NAMED_TUPLES:
                 # The base stands behind the class that names it, whose fields have been looked at by then.
                 break
-            if path not in WITHOUT_CONSTRUCTOR:
+            if path not in WITHOUT_CONSTRUCTOR and not without_constructor(path):
                 return _UNKNOWN
         else:
             return _UNKNOWN
     return (*possible, Signature())
 
 
-def hidden_constructor(library: Library, owner: Definition) -> bool:
-    """Whether `inspect.signature` shows the ``__new__`` that Python's own ``@deprecated`` puts into a class.
+def shown_constructor(library: Library, owner: Definition) -> Signature | None:
+    """What `inspect.signature` shows of a class, where that is not what it takes.
 
-    It takes anything and hands it on; where the class has a ``__new__`` of its own, it looks like that one.
+    A decorator may put a ``__new__`` into the class that takes anything, as Python's own ``@deprecated`` does; where
+    the class has one of its own, that looks like it.
     """
-    hidden = False
+    if is_model(library, owner):
+        model = model_of(library, owner)
+        return model.shown if model is not None else None
+    shown: Signature | None = None
     for found in library.lineage(owner) if not is_enumeration(library, owner) else ():
         facts = _class(found) if isinstance(found, Definition) else None
         if facts is not None:
             if "__new__" in facts.body:
-                return False
-            hidden = hidden or any(d.path in DEPRECATED for d in facts.decorators)
-            if not hidden and ("__init__" in facts.body or is_dataclass(facts.decorators) is not None):
-                return False
-    return hidden
+                return shown or _of_new(library, owner, facts)
+            shown = shown or _put_in(library, facts)
+            if shown is None and ("__init__" in facts.body or is_dataclass(facts.decorators) is not None):
+                return None
+    return shown
+
+
+def _of_new(library: Library, owner: Definition, facts: ClassFacts) -> Signature | None:
+    """The ``__new__`` that is shown although it takes whatever there is, and an ``__init__`` decides what fits."""
+    new = facts.body["__new__"]
+    bodies = (_class(f) for f in library.lineage(owner) if isinstance(f, Definition))
+    decided = any(body is not None and "__init__" in body.body for body in bodies)
+    if not decided or not _passes_all(new) or not isinstance(new.facts, FunctionFacts):
+        return None
+    return Signature(without_first(new.facts.parameters))
+
+
+def _put_in(library: Library, facts: ClassFacts) -> Signature | None:
+    """The ``__new__`` that a decorator puts into a class, as a caller sees it."""
+    if any(d.path in DEPRECATED for d in facts.decorators):
+        return ANYTHING
+    added = dict(added_by_all(library, facts.decorators) or ())
+    function = added.get("__new__")
+    return Signature(without_first(function.parameters)) if function is not None else None
 
 
 def _branches(library: Library, found: Definition) -> Iterator[Definition]:
@@ -136,36 +146,73 @@ def _branches(library: Library, found: Definition) -> Iterator[Definition]:
 
 def _own(library: Library, found: Definition) -> tuple[Signature | None, ...] | None:
     """The constructor that one class of the lineage brings; None when it brings none."""
-    facts = _class(found)
-    if facts is None:
+    facts = found.bound.facts
+    if isinstance(facts, ValueFacts) and facts.call is not None:
+        return _told(named_tuple(library, facts.call))
+    if not isinstance(facts, ClassFacts):
         return _UNKNOWN
-    dataclass = is_dataclass(facts.decorators)
-    if dataclass is not None and "__init__" not in facts.body and keyword_flag(dataclass, "init") is not False:
-        parameters = fields(library, found)
-        return _UNKNOWN if parameters is None else (Signature(parameters),)
-    if any(isinstance(b, Foreign) and dotted(b) in NAMED_TUPLES for b in library.bases(found)):
-        if "__new__" not in facts.body:
-            return (Signature(tuple(_tuple_fields(facts))),)
+    made = _made_of_fields(library, found, facts)
+    if made is not None:
+        return made
     makers = [facts.body[name] for name in ("__init__", "__new__") if name in facts.body]
     deciding = [bound for bound in makers if not _passes_all(bound)] or makers
     if deciding:
-        signatures = [tuple(_from_function(library, bound)) for bound in deciding]
+        inside = found.ref.qualname.rpartition(".")[2]
+        signatures = [tuple(_from_function(library, bound, inside)) for bound in deciding]
         # Both are given the same arguments; where they want different ones, no signature says what fits.
         return signatures[0] if len(set(map(_takes, signatures))) == 1 else _UNKNOWN
-    if may_add_members(facts.decorators):
-        # It may make a constructor of the fields (attrs and its like).
+    added = added_by_all(library, facts.decorators)
+    if added is None or any(name == "__init__" for name, _ in added):
+        # It may make a constructor of the fields, as attrs and its like do.
         return _UNKNOWN
     return None
 
 
-def _from_function(library: Library, bound: Bound) -> Iterator[Signature | None]:
+def _made_of_fields(library: Library, found: Definition, facts: ClassFacts) -> tuple[Signature | None, ...] | None:
+    """The constructor that is made of a class's fields; None where none is made."""
+    of_attrs = attrs_decorator(facts.decorators)
+    dataclass = is_dataclass(facts.decorators)
+    if of_attrs is not None:
+        makes = makes_init(of_attrs, facts)
+        parameters = attrs_fields(library, found) if makes else None
+        return None if makes is False else _told(parameters)
+    if dataclass is not None and "__init__" not in facts.body and keyword_flag(dataclass, "init") is not False:
+        return _told(fields(library, found))
+    if "__new__" in facts.body:
+        return None
+    call = next((b.call for b in facts.bases if b.call is not None and b.call.path in NAMED_TUPLE_CALLS), None)
+    if call is not None:
+        return _told(named_tuple(library, call)) if "__init__" not in facts.body else None
+    if any(isinstance(b, Foreign) and b.dotted in NAMED_TUPLES for b in library.bases(found)):
+        return (Signature(tuple(tuple_fields(facts))),)
+    return None
+
+
+def _told(parameters: tuple[Parameter, ...] | None) -> tuple[Signature | None, ...]:
+    return _UNKNOWN if parameters is None else (Signature(parameters),)
+
+
+def _from_function(library: Library, bound: Bound, owner: str) -> Iterator[Signature | None]:
     for function in (bound.facts, *library.rivals(bound)):
         if isinstance(function, FunctionFacts):
-            parameters = without_first(function.parameters)
+            parameters = as_kept(without_first(function.parameters), owner)
             accepted, refused = accepted_keywords(function), function.refused_keywords
             yield Signature(parameters, extra_keywords=accepted, refused=refused, refusals=function.refusals)
         else:
             yield None
+
+
+def as_kept(parameters: tuple[Parameter, ...], owner: str) -> tuple[Parameter, ...]:
+    """The parameters of a method, with their names as Python keeps them inside a class."""
+    if not any(p.name.startswith("__") for p in parameters):
+        return parameters
+    return tuple(replace(p, name=mangled(p.name, owner)) for p in parameters)
+
+
+def mangled(name: str, owner: str) -> str:
+    """A name as Python keeps it when it is written inside a class."""
+    private = name.startswith("__") and not name.endswith("__")
+    return f"_{owner.lstrip('_')}{name}" if private and owner.strip("_") else name
 
 
 def _takes(signatures: tuple[Signature | None, ...]) -> tuple[tuple[Parameter, ...] | None, ...]:
@@ -182,92 +229,3 @@ def _passes_all(bound: Bound) -> bool:
 
 def _class(found: Definition) -> ClassFacts | None:
     return found.bound.facts if isinstance(found.bound.facts, ClassFacts) else None
-
-
-def _tuple_fields(facts: ClassFacts) -> Iterator[Parameter]:
-    for name, bound in facts.body.items():
-        if isinstance(bound.facts, ValueFacts) and bound.facts.annotation is not None:
-            default = bound.facts.text if bound.facts.bound else None
-            yield Parameter(name, _EITHER, default, bound.facts.annotation)
-
-
-def fields(library: Library, owner: Definition) -> tuple[Parameter, ...] | None:
-    """The parameters of a dataclass's ``__init__``; None when a foreign base may add fields."""
-    collected: dict[str, Parameter] = {}
-    for found in reversed(library.lineage(owner)):
-        if isinstance(found, Foreign) and dotted(found) in WITHOUT_CONSTRUCTOR:
-            continue
-        if not isinstance(found, Definition):
-            if found is None:
-                return None
-            continue
-        facts = _class(found)
-        decorator = is_dataclass(facts.decorators) if facts is not None else None
-        if facts is None or decorator is None:
-            continue
-        for name, parameter in _own_fields(facts, keyword_flag(decorator, "kw_only") is True):
-            if parameter is None:
-                collected.pop(name, None)
-            else:
-                collected[name] = parameter
-    ordered = sorted(collected.values(), key=lambda p: p.kind is ParameterKind.KEYWORD_ONLY)
-    return tuple(ordered)
-
-
-def _own_fields(facts: ClassFacts, keyword_only: bool) -> Iterator[tuple[str, Parameter | None]]:
-    """The fields a dataclass's own body declares; None for one that is not a parameter."""
-    for name, bound in facts.body.items():
-        value = bound.facts
-        if not isinstance(value, ValueFacts) or value.annotation is None or value.class_variable:
-            continue
-        if last_name(value.annotation_path or "") == "KW_ONLY":
-            keyword_only = True
-            continue
-        options = field_options(value.call)
-        if options.get("init") == "False":
-            yield name, None
-            continue
-        default = value.text
-        if options:
-            default = options.get("default")
-            if "default_factory" in options:
-                default = f"{options['default_factory']}()"
-        only = options["kw_only"] == "True" if "kw_only" in options else keyword_only
-        yield name, Parameter(name, ParameterKind.KEYWORD_ONLY if only else _EITHER, default, value.annotation)
-
-
-def field_options(call: DecoratorFacts | None) -> dict[str, str]:
-    if call is None or call.path not in ("dataclasses.field", "pydantic.dataclasses.field"):
-        return {}
-    return {"": "", **{a.name: a.value.text for a in call.arguments if a.name is not None}}
-
-
-def functional_fields(call: DecoratorFacts) -> tuple[Parameter, ...] | None:
-    """The fields of ``namedtuple("Name", "a b")`` or ``NamedTuple("Name", [("a", int)])`` where they are literal."""
-    listed: CallArgument | None = next(iter(call.arguments[1:2]), None)
-    if listed is None:
-        return None
-    text = literal(listed.value.text)
-    if text is not None:
-        names = text.replace(",", " ").split()
-    else:
-        names = _strings(listed.value.text)
-    if not names or any(a.name in ("defaults", "rename") for a in call.arguments):
-        return None
-    return tuple(Parameter(name, _EITHER) for name in names)
-
-
-def _strings(text: str) -> list[str]:
-    try:
-        tree = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError):
-        return []
-    if not isinstance(tree, ast.List | ast.Tuple):
-        return []
-    names: list[str] = []
-    for element in tree.elts:
-        first = element.elts[0] if isinstance(element, ast.Tuple | ast.List) and element.elts else element
-        if not (isinstance(first, ast.Constant) and isinstance(first.value, str)):
-            return []
-        names.append(first.value)
-    return names

@@ -23,7 +23,10 @@ COMPILERS = frozenset({"jit", "njit", "kernel", "function"})
 TRANSPARENT_ON_CLASSES = frozenset(
     {"dataclass", "final", "runtime_checkable", "total_ordering", "unique", "verify", "deprecated", "register"}
 )
+BINDING = frozenset({"classmethod", "staticmethod", "property", "cached_property"})
+"""Python's own decorators that say how a member is looked up."""
 
+_WARNINGS = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
 _GIST_LENGTH = 240
 _REMOVAL = re.compile(
     r"remov\w*\s+(?:in|from|as\s+of|with|by|after)?\s*(?:the\s+)?(?:version|release)?\s*v?(\d+\.\d+(?:\.\d+)*)",
@@ -101,6 +104,20 @@ def deprecation_of(decorators: Iterable[DecoratorFacts], warns: str | None) -> D
         removal = next((literal(given[k]) for k in _REMOVAL_KEYWORDS if k in given), None)
         return _mark(literal(text) or "", removal)
     return _mark(warns, None) if warns is not None else None
+
+
+def deprecation_warning(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+    """The text of a deprecation warning that a function gives whenever it is called."""
+    for statement in node.body:
+        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
+            continue
+        call = statement.value
+        if ast.unparse(call.func).rpartition(".")[2] != "warn" or not call.args:
+            continue
+        given = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "category")]
+        if any(ast.unparse(c).rpartition(".")[2] in _WARNINGS for c in given):
+            return literal(ast.unparse(call.args[0])) or ""
+    return None
 
 
 def accepted_keywords(function: FunctionFacts) -> tuple[str, ...]:

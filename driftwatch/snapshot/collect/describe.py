@@ -12,16 +12,33 @@ from dataclasses import replace
 
 from driftwatch.snapshot.collect import constructors, decorators
 from driftwatch.snapshot.collect.branches import merged, one_of
+from driftwatch.snapshot.collect.closures import parameters_of_lambda
 from driftwatch.snapshot.collect.enumerations import auto_values
-from driftwatch.snapshot.collect.library import Definition, Foreign, Found, Library, ModuleFound
+from driftwatch.snapshot.collect.fields import field_options, named_tuple
+from driftwatch.snapshot.collect.library import (
+    NAMED_TUPLE_CALLS,
+    NAMED_TUPLES,
+    Definition,
+    Foreign,
+    Found,
+    Library,
+    ModuleFound,
+    is_class,
+)
+from driftwatch.snapshot.collect.own_decorators import (
+    added_by_all,
+    as_python_has_it,
+    hides_function,
+    hides_signature,
+    keywords_added,
+    put_in_place,
+    spelled_out,
+)
 from driftwatch.snapshot.collect.source_facts import (
     Bound,
-    CallArgument,
     ClassFacts,
-    DecoratorFacts,
     FunctionFacts,
     ImportFacts,
-    NamedExpression,
     ValueFacts,
 )
 from driftwatch.snapshot.model.codec import alias_of
@@ -51,7 +68,6 @@ LONGEST_CONSTANT = 120
 _REMAKING = ("__new__", "__init__", "__prepare__", "__getattr__", "__getattribute__")
 """What a metaclass defines that gives its classes names which are not in their bodies."""
 _BUILTIN_GENERICS = {"typing.Tuple": "tuple", "typing.List": "list", "typing.Dict": "dict", "typing.Set": "set"}
-_NAMED_TUPLE_CALLS = frozenset({"collections.namedtuple", "typing.NamedTuple", "typing_extensions.NamedTuple"})
 
 
 def is_dunder(name: str) -> bool:
@@ -141,7 +157,8 @@ class Descriptions:
     def _function(
         self, found: Definition, facts: FunctionFacts, owner: Definition | None, requires: tuple[str, ...]
     ) -> Symbol:
-        named = tuple(self._spelled_out(d) for d in facts.decorators)
+        facts = replace(facts, decorators=tuple(as_python_has_it(self._library, d) for d in facts.decorators))
+        named = (spelled_out(self._library, d) for d in facts.decorators)
         deprecated = decorators.deprecation_of(named, facts.warns)
         returns_ref = self._returned(facts, owner)
         if decorators.is_property(facts):
@@ -155,12 +172,12 @@ class Descriptions:
                 deprecated=deprecated,
                 requires=requires,
             )
-        if decorators.makes_foreign_callable(facts, self._library.owns) or any(
-            map(self._hides_function, facts.decorators)
-        ):
-            return Symbol(found.ref, SymbolKind.ATTRIBUTE, requires=requires)
         name = found.ref.qualname.rpartition(".")[2]
         binding = decorators.binding_of(name, facts) if owner is not None else None
+        taking = self._taking_the_place(facts, binding)
+        if taking is None or decorators.makes_foreign_callable(facts, self._library.owns):
+            return Symbol(found.ref, SymbolKind.ATTRIBUTE, requires=requires)
+        facts, shows = taking
         return Symbol(
             found.ref,
             SymbolKind.FUNCTION,
@@ -169,8 +186,29 @@ class Descriptions:
             abstract=owner is not None and decorators.is_abstract(facts),
             deprecated=deprecated,
             requires=requires,
-            shows=Signature(_seen(facts, binding)) if facts.only_keywords is not None else None,
+            shows=Signature(_seen(facts, binding)) if facts.only_keywords is not None else shows,
+            hides=any(hides_signature(self._library, decorator) for decorator in facts.decorators),
         )
+
+    def _taking_the_place(
+        self, facts: FunctionFacts, binding: Binding | None
+    ) -> tuple[FunctionFacts, Signature | None] | None:
+        """What is called once all decorators are applied, and what it shows, where that is not what it takes.
+
+        None where nobody can tell what is called.
+        """
+        shows: Signature | None = None
+        for decorator in reversed(facts.decorators):
+            made = put_in_place(self._library, decorator)
+            seen = _seen(made, binding) if made is not None else ()
+            if made is not None and not takes_anything(seen):
+                # The wrapper's own parameters are all that there is; what it gives is its own affair.
+                facts, shows = FunctionFacts(made.parameters, decorators=facts.decorators, flavour=made.flavour), None
+            elif hides_function(self._library, decorator):
+                return None
+            elif made is not None:
+                shows = Signature(seen)
+        return facts, shows
 
     def _signature(
         self, found: Definition, facts: FunctionFacts, binding: Binding | None, returns_ref: Ref | None
@@ -178,11 +216,10 @@ class Descriptions:
         parameters = _seen(facts, binding)
         extra = set(decorators.accepted_keywords(facts))
         for decorator in facts.decorators:
-            extra |= self._added_keywords(decorator)
+            extra |= keywords_added(self._library, decorator)
         extra -= {p.name for p in parameters}
         inside = found.ref.qualname.split(".")[:-1]
-        if inside and any(p.name.startswith("__") for p in parameters):
-            parameters = tuple(replace(p, name=mangled(p.name, inside[-1])) for p in parameters)
+        parameters = constructors.as_kept(parameters, inside[-1]) if inside else parameters
         taken = Signature(
             _closed(parameters, facts.only_keywords),
             facts.returns,
@@ -192,30 +229,6 @@ class Descriptions:
             refusals=facts.refusals,
         )
         return taken if decorators.makes_context(facts) else replace(taken, gives=facts.gives, flavour=facts.flavour)
-
-    def _hides_function(self, decorator: DecoratorFacts) -> bool:
-        """Whether nobody can tell what is called once a decorator of the library stands on a function.
-
-        An instance takes the function's place, or a wrapper that passes other arguments on; or it is a method of some
-        object that the library has made.
-        """
-        if not self._library.owns(decorator.path):
-            return False
-        found = self._library.resolve(decorator.path)
-        if found is None:
-            owner = self._library.resolve(decorator.path.rpartition(".")[0])
-            return isinstance(owner, Definition) and isinstance(owner.bound.facts, ValueFacts)
-        facts = found.bound.facts if isinstance(found, Definition) else None
-        return isinstance(facts, ClassFacts) or (isinstance(facts, FunctionFacts) and facts.changes_arguments)
-
-    def _added_keywords(self, decorator: DecoratorFacts) -> set[str]:
-        """The keywords that a decorator of the library itself takes out of a call."""
-        if not self._library.owns(decorator.path):
-            return set()
-        found = self._library.resolve(decorator.path)
-        if isinstance(found, Definition) and isinstance(found.bound.facts, FunctionFacts):
-            return set(found.bound.facts.wrapper_keywords)
-        return set()
 
     def _returned(self, facts: FunctionFacts, owner: Definition | None) -> Ref | None:
         if len(facts.returns_paths) != 1 or decorators.makes_context(facts):
@@ -229,18 +242,6 @@ class Descriptions:
             return found.ref
         return None
 
-    def _spelled_out(self, decorator: DecoratorFacts) -> DecoratorFacts:
-        """A decorator with arguments that name a constant of the library replaced by the constant."""
-        arguments = []
-        for argument in decorator.arguments:
-            path = argument.value.path
-            found = self._library.resolve(path) if path is not None and self._library.owns(path) else None
-            if isinstance(found, Definition) and isinstance(found.bound.facts, ValueFacts):
-                text = found.bound.facts.text
-                argument = CallArgument(argument.name, NamedExpression(text, None)) if text else argument
-            arguments.append(argument)
-        return replace(decorator, arguments=tuple(arguments))
-
     # -- classes -------------------------------------------------------------------------------------------------
 
     def _class(self, found: Definition, facts: ClassFacts, requires: tuple[str, ...]) -> Iterator[Symbol]:
@@ -249,17 +250,26 @@ class Descriptions:
         strange = not constructors.ordinary_metaclass(self._library, found, *_REMAKING)
         delegated = self._delegated(facts)
         signature, variants = one_of(constructors.constructor(self._library, found))
+        added = added_by_all(self._library, facts.decorators)
         yield Symbol(
             found.ref,
             SymbolKind.CLASS,
             signature=signature,
             variants=variants,
             bases=tuple(self._bases(found, facts)),
-            deprecated=decorators.deprecation_of((self._spelled_out(d) for d in facts.decorators), warns),
+            deprecated=decorators.deprecation_of((spelled_out(self._library, d) for d in facts.decorators), warns),
             requires=requires,
-            open=facts.dynamic or strange or delegated is None or decorators.may_add_members(facts.decorators),
-            shows=constructors.ANYTHING if constructors.hidden_constructor(self._library, found) else None,
+            open=facts.dynamic or strange or delegated is None or added is None,
+            shows=constructors.shown_constructor(self._library, found),
         )
+        for name, function in added or ():
+            if name not in facts.body and not name.startswith("_"):
+                given = Bound(function or ValueFacts())
+                yield from self._defined(Definition(found.ref.member(name), given), found)
+        for base in facts.bases:
+            if base.call is not None and base.call.path in NAMED_TUPLE_CALLS:
+                fields = named_tuple(self._library, base.call) or ()
+                yield from (Symbol(found.ref.member(field.name), SymbolKind.ATTRIBUTE) for field in fields)
         for name in facts.body:
             yield from self._member(found, facts, name)
         slots = constructors.slots(facts) - facts.body.keys()
@@ -304,7 +314,7 @@ class Descriptions:
                     return None
                 names |= {*base.bound.facts.body, *base.bound.facts.instance}
             else:
-                known = standard_members(constructors.dotted(base)) if isinstance(base, Foreign) else None
+                known = standard_members(base.dotted) if isinstance(base, Foreign) else None
                 if known is None:
                     return None
                 names |= known
@@ -312,11 +322,13 @@ class Descriptions:
 
     def _bases(self, found: Definition, facts: ClassFacts) -> Iterator[str]:
         for base, written in zip(self._library.bases(found), facts.bases, strict=True):
-            if isinstance(base, Definition) and isinstance(base.bound.facts, ClassFacts | ImportFacts):
+            if isinstance(base, Definition) and (
+                is_class(base.bound.facts) or isinstance(base.bound.facts, ImportFacts)
+            ):
                 self._waiting.append(base)
                 yield str(base.ref)
             elif isinstance(base, Foreign):
-                yield constructors.dotted(base)
+                yield base.dotted
             else:
                 yield written.text
         if facts.metaclass == "abc.ABCMeta":
@@ -354,11 +366,24 @@ class Descriptions:
     def _value(
         self, found: Definition, facts: ValueFacts, owner: Definition | None, requires: tuple[str, ...]
     ) -> Iterator[Symbol]:
-        if facts.call is not None and facts.call.path in _NAMED_TUPLE_CALLS:
-            yield from _named_tuple(found.ref, facts.call, requires)
+        if facts.call is not None and facts.call.path in NAMED_TUPLE_CALLS:
+            fields = named_tuple(self._library, facts.call)
+            yield Symbol(
+                found.ref,
+                SymbolKind.CLASS,
+                signature=Signature(fields) if fields is not None else None,
+                bases=("typing.NamedTuple",),
+                requires=requires,
+                open=fields is None,
+            )
+            yield from (Symbol(found.ref.member(field.name), SymbolKind.ATTRIBUTE) for field in fields or ())
             return
         if facts.call is not None and facts.call.path in constructors.ENUMERATIONS and len(facts.call.arguments) > 1:
             yield Symbol(found.ref, SymbolKind.CLASS, bases=(facts.call.path,), requires=requires, open=True)
+            return
+        function = self._given_function(facts)
+        if function is not None:
+            yield self._function(found, function, owner, requires)
             return
         symbol = Symbol(
             found.ref,
@@ -376,13 +401,46 @@ class Descriptions:
             return
         yield symbol
 
+    def _given_function(self, facts: ValueFacts) -> FunctionFacts | None:
+        """The function that a value is: a lambda, or what a function of the library always gives."""
+        parameters = parameters_of_lambda(facts.text)
+        if parameters is not None:
+            return FunctionFacts(parameters)
+        if facts.path is not None:
+            return self._method_of_instance(facts.path)
+        call = facts.call
+        found = self._library.resolve(call.path) if call is not None and self._library.owns(call.path) else None
+        maker = found.bound if isinstance(found, Definition) else None
+        if maker is None or not isinstance(maker.facts, FunctionFacts) or self._library.rivals(maker):
+            return None
+        made = maker.facts.makes
+        plain = made is not None and not maker.facts.applies and not maker.facts.decorators
+        # A wrapper shows the parameters of the function that it is given, and nobody knows what others make of it.
+        own = made is not None and all(self._library.owns(decorator.path) for decorator in made.decorators)
+        return made if plain and own else None
+
+    def _method_of_instance(self, path: str) -> FunctionFacts | None:
+        """The method of an instance that a path names, bound to it."""
+        owner, _, name = path.rpartition(".")
+        instance = self._library.resolve(owner) if self._library.owns(path) and owner else None
+        facts = instance.bound.facts if isinstance(instance, Definition) else None
+        made = self._library.made(facts) if isinstance(facts, ValueFacts) else None
+        for base in self._library.lineage(made) if made is not None else ():
+            if not isinstance(base, Definition) or not isinstance(base.bound.facts, ClassFacts):
+                return None
+            if name in base.bound.facts.body:
+                method = base.bound.facts.body[name].facts
+                if not isinstance(method, FunctionFacts) or decorators.is_property(method):
+                    return None
+                others = tuple(d for d in method.decorators if decorators.last_name(d.path) not in decorators.BINDING)
+                bound = _seen(method, decorators.binding_of(name, method))
+                return replace(method, parameters=bound, decorators=others)
+        return None
+
     def _field(self, symbol: Symbol, facts: ValueFacts, owner: Definition) -> Symbol | None:
         """A class's attribute as its kind of class makes it; None when it is none."""
         assert isinstance(owner.bound.facts, ClassFacts)
-        if any(
-            isinstance(b, Foreign) and constructors.dotted(b) in constructors.NAMED_TUPLES
-            for b in self._library.bases(owner)
-        ):
+        if any(isinstance(b, Foreign) and b.dotted in NAMED_TUPLES for b in self._library.bases(owner)):
             return replace(symbol, value=None)
         if constructors.makes_own_values(self._library, owner):
             symbol = replace(symbol, value=None)
@@ -394,7 +452,7 @@ class Descriptions:
         if dataclass is not None and not facts.class_variable:
             if special == "KW_ONLY" or (special == "InitVar" and not facts.bound):
                 return None
-            options = constructors.field_options(facts.call)
+            options = field_options(facts.call)
             if options:
                 symbol = replace(symbol, value=_constant(options.get("default")))
             slots = decorators.keyword_flag(dataclass, "slots") is True
@@ -402,20 +460,6 @@ class Descriptions:
                 return replace(symbol, binding=Binding.INSTANCE)
             return symbol
         return symbol if facts.bound else replace(symbol, binding=Binding.INSTANCE)
-
-
-def _named_tuple(ref: Ref, call: DecoratorFacts, requires: tuple[str, ...]) -> Iterator[Symbol]:
-    fields = constructors.functional_fields(call)
-    yield Symbol(
-        ref,
-        SymbolKind.CLASS,
-        signature=Signature(fields) if fields is not None else None,
-        bases=("typing.NamedTuple",),
-        requires=requires,
-        open=fields is None,
-    )
-    for field in fields or ():
-        yield Symbol(ref.member(field.name), SymbolKind.ATTRIBUTE)
 
 
 def _seen(facts: FunctionFacts, binding: Binding | None) -> tuple[Parameter, ...]:
@@ -427,18 +471,17 @@ def _seen(facts: FunctionFacts, binding: Binding | None) -> tuple[Parameter, ...
     return facts.parameters
 
 
+def takes_anything(parameters: tuple[Parameter, ...]) -> bool:
+    """Whether a caller may pass whatever there is."""
+    return [p.kind for p in parameters] == [ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD]
+
+
 def _closed(parameters: tuple[Parameter, ...], only: tuple[str, ...] | None) -> tuple[Parameter, ...]:
     """Parameters as a call sees them when ``**kwargs`` takes a few names alone: each like a keyword of its own."""
     if only is None:
         return parameters
     kept = tuple(p for p in parameters if p.kind is not ParameterKind.VAR_KEYWORD)
     return (*kept, *(Parameter(name, ParameterKind.KEYWORD_ONLY, "...") for name in only))
-
-
-def mangled(name: str, owner: str) -> str:
-    """A name as Python keeps it when it is written inside a class."""
-    private = name.startswith("__") and not name.endswith("__")
-    return f"_{owner.lstrip('_')}{name}" if private and owner.strip("_") else name
 
 
 def _constant(text: str | None) -> str | None:

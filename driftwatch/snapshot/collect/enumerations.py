@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from driftwatch.snapshot.collect.constructors import ENUMERATIONS, dotted
+from driftwatch.snapshot.collect.constructors import ENUMERATIONS
 from driftwatch.snapshot.collect.library import Definition, Foreign, Library
 from driftwatch.snapshot.collect.source_facts import ClassFacts, ValueFacts
 
@@ -20,7 +20,7 @@ def auto_values(library: Library, owner: Definition) -> dict[str, str]:
     """The values of the members that are ``auto()``, as source text."""
     facts = owner.bound.facts
     lineage = library.lineage(owner)
-    foreign = {dotted(found) for found in lineage if isinstance(found, Foreign)}
+    foreign = {found.dotted for found in lineage if isinstance(found, Foreign)}
     if not isinstance(facts, ClassFacts) or not foreign <= ENUMERATIONS | {"object", "abc.ABC"} or None in lineage:
         return {}
     if any(isinstance(f, Definition) and _defines(f, _HOOK) for f in lineage) or not foreign & ENUMERATIONS:

@@ -20,12 +20,15 @@ from driftwatch.snapshot.collect.source_facts import (
     ImportFacts,
     LazyTarget,
     ModuleFacts,
+    NamedExpression,
     ValueFacts,
 )
 from driftwatch.snapshot.model.lineage import linearized
 from driftwatch.snapshot.model.symbols import Ref
 from driftwatch.snapshot.sources.tree import SourceTree
 
+NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
+NAMED_TUPLE_CALLS = frozenset({"collections.namedtuple", *NAMED_TUPLES})
 STANDARD_LIBRARY = frozenset(sys.stdlib_module_names) | {"tomllib", "distutils", "imp", "asyncore", "asynchat", "smtpd"}
 """Whatever Python runs driftwatch, so that it makes the same snapshot."""
 
@@ -51,8 +54,19 @@ class Foreign:
 
     ref: Ref
 
+    @property
+    def dotted(self) -> str:
+        """Its dotted name; a builtin's is its name alone."""
+        return ".".join(part for part in self.ref if part)
+
 
 Found = Definition | ModuleFound | Foreign
+
+
+def is_class(facts: Facts) -> bool:
+    """Whether a name is bound to a class: by a ``class`` statement, or by a call that makes a named tuple."""
+    made = isinstance(facts, ValueFacts) and facts.call is not None and facts.call.path in NAMED_TUPLE_CALLS
+    return made or isinstance(facts, ClassFacts)
 
 
 class Library:
@@ -276,6 +290,12 @@ class Library:
             return self.member(found, name, seen)
         return None
 
+    def made(self, value: ValueFacts) -> Definition | None:
+        """The class of the library whose instance a value is, where it is written as a call of it."""
+        path = value.call.path if value.call is not None else ""
+        found = self.resolve(path) if path and self.owns(path) else None
+        return found if isinstance(found, Definition) and isinstance(found.bound.facts, ClassFacts) else None
+
     def member(self, owner: Definition, name: str, seen: frozenset[str] = frozenset()) -> Found | None:
         """What a class's own body binds a name to."""
         assert isinstance(owner.bound.facts, ClassFacts)
@@ -290,7 +310,12 @@ class Library:
     def bases(self, owner: Definition) -> tuple[Found | None, ...]:
         """What a class's bases lead to, in order; None for an expression that names nothing."""
         assert isinstance(owner.bound.facts, ClassFacts)
-        return tuple(self.resolve(b.path) if b.path else None for b in owner.bound.facts.bases)
+        return tuple(self._base(base) for base in owner.bound.facts.bases)
+
+    def _base(self, base: NamedExpression) -> Found | None:
+        if base.call is not None and base.call.path in NAMED_TUPLE_CALLS:
+            return Foreign(Ref("typing", "NamedTuple"))
+        return self.resolve(base.path) if base.path else None
 
     def lineage(self, owner: Definition) -> tuple[Found | None, ...]:
         """The class and all it descends from in the order of lookup, foreign bases included, ``object`` not.
@@ -308,8 +333,9 @@ class Library:
         def bases(key: str) -> list[str]:
             current = definitions.get(key)
             keys: list[str] = []
-            for base in self.bases(current) if current is not None else ():
-                if isinstance(base, Definition) and isinstance(base.bound.facts, ClassFacts):
+            of_class = current is not None and isinstance(current.bound.facts, ClassFacts)
+            for base in self.bases(current) if current is not None and of_class else ():
+                if isinstance(base, Definition) and is_class(base.bound.facts):
                     definitions[str(base.ref)] = base
                     keys.append(str(base.ref))
                 else:

@@ -17,9 +17,21 @@ Given = tuple[str, str | None]
 _NAMESPACES = frozenset({"globals", "locals", "vars"})
 
 
-def binds_freely(body: Sequence[ast.stmt]) -> bool:
-    """Whether code puts names into its module that are not written in it."""
-    return any(_fills_own(statement) for statement, _ in running(body))
+def binds_freely(body: Sequence[ast.stmt], *, inside: bool) -> bool:
+    """Whether code puts names into its module that are not written in it; `inside`: be it in a function of its own."""
+    if any(_fills_own(statement) for statement, _ in running(body)):
+        return True
+    return inside and any(
+        isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and _is_call_of_globals(node.value)
+        for statement, _ in running(body)
+        # A ``__getattr__`` keeps there what it has been asked for.
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name != "__getattr__"
+        for node in ast.walk(statement)
+    )
+
+
+def _is_call_of_globals(place: ast.expr) -> bool:
+    return isinstance(place, ast.Call) and isinstance(place.func, ast.Name) and place.func.id == "globals"
 
 
 def _fills_own(statement: ast.stmt) -> bool:
@@ -92,9 +104,26 @@ def exports_are_written(body: Sequence[ast.stmt]) -> bool:
         elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             func = statement.value.func
             if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "__all__":
-                if func.attr not in ("append", "extend", "remove") or not all(map(_lists_names, statement.value.args)):
+                if func.attr not in ("append", "extend") or not all(map(_is_literal, statement.value.args)):
                     return False
     return True
+
+
+def further_exports(body: Sequence[ast.stmt]) -> Iterator[str]:
+    """The names that ``append`` and ``extend`` put into ``__all__``, where all of it is written."""
+    for statement, _ in running(body):
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            func = statement.value.func
+            if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "__all__":
+                for argument in statement.value.args:
+                    found = ast.literal_eval(argument)
+                    yield from [found] if isinstance(found, str) else found
+
+
+def _is_literal(node: ast.expr) -> bool:
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return all(map(_is_literal, node.elts))
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _lists_names(node: ast.expr) -> bool:

@@ -16,17 +16,23 @@ import tokenize
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
 import griffe
 
 from driftwatch.errors import SnapshotError
-from driftwatch.snapshot.collect import scope
-from driftwatch.snapshot.collect.decorators import literal
+from driftwatch.snapshot.collect import closures, scope
+from driftwatch.snapshot.collect.decorators import deprecation_warning
 from driftwatch.snapshot.collect.instance_attributes import Delegate, attributes_given_outside, instance_attributes
 from driftwatch.snapshot.collect.lazy_names import LazyNames, lazy_names
-from driftwatch.snapshot.collect.outside_names import binds_freely, exports_are_written, given_elsewhere
+from driftwatch.snapshot.collect.outside_names import (
+    binds_freely,
+    exports_are_written,
+    further_exports,
+    given_elsewhere,
+)
 from driftwatch.snapshot.collect.raising import refusals
 from driftwatch.snapshot.collect.refusals import keywords_of
 from driftwatch.snapshot.collect.returned import flavour, lengths
@@ -43,18 +49,18 @@ from driftwatch.snapshot.collect.source_facts import (
     NamedExpression,
     ValueFacts,
 )
-from driftwatch.snapshot.collect.wrappers import changes_arguments
+from driftwatch.snapshot.collect.wrappers import changes_arguments, keywords_taken
 from driftwatch.snapshot.model.symbols import Parameter, ParameterKind
 
 # Griffe reports what it cannot resolve; here that is an ordinary result, not news.
 logging.getLogger("griffe").addHandler(logging.NullHandler())
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-_WARNINGS = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
 _UNIONS = frozenset({"typing.Union", "typing.Optional", "Union", "Optional"})
 _CLASSVARS = ("typing.ClassVar", "ClassVar", "typing_extensions.ClassVar")
 _GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
 """The names a function says it will assign in the module: their value at import says nothing about later."""
+_WRAPS = DecoratorFacts("functools.wraps")
 _KINDS = {
     griffe.ParameterKind.positional_only: ParameterKind.POSITIONAL_ONLY,
     griffe.ParameterKind.positional_or_keyword: ParameterKind.POSITIONAL_OR_KEYWORD,
@@ -157,6 +163,8 @@ class _ModuleReading:
         self._is_package = is_package
         self._changed = frozenset(name for line in _GLOBAL.findall(text) for name in line.replace(",", " ").split())
         self._may_wrap = "wraps" in text
+        self._may_show = "__signature__" in text
+        self._has_globals = "globals()[" in text
         self._given = attributes_given_outside(tree)
         self._exports_written = exports_are_written(tree.body)
 
@@ -177,7 +185,7 @@ class _ModuleReading:
             stars=stars,
             exported=exported,
             lazy=self._lazy(lazy, bound, exported or ()) if lazy.there else {},
-            open=lazy.open or binds_freely(self._tree.body),
+            open=lazy.open or binds_freely(self._tree.body, inside=self._has_globals),
             imports=tuple(dict.fromkeys(self._required_imports())),
             tries=tuple(dict.fromkeys(self._tried_imports())),
             demands=tuple(
@@ -210,7 +218,7 @@ class _ModuleReading:
     def _scope(self, body: list[ast.stmt], owner: griffe.Module | griffe.Class) -> dict[str, Bound]:
         bound: dict[str, Bound] = {}
         for name, winner in scope.bindings(body).items():
-            facts = self._facts(winner.site, owner)
+            facts = self._wrapped_in_place(name, self._facts(winner.site, owner), winner, owner)
             rivals = [rival for rival in winner.rivals if scope.competes(rival, winner.site)]
             if isinstance(facts, ValueFacts) and (rivals or (owner is self._module and name in self._changed)):
                 path = facts.path if rivals else None
@@ -223,6 +231,20 @@ class _ModuleReading:
                 self._needs(winner.site.condition.guards) if rivals else (),
             )
         return bound
+
+    def _wrapped_in_place(
+        self, name: str, facts: Facts, winner: scope.Winner, owner: griffe.Module | griffe.Class
+    ) -> Facts:
+        """A function with what ``name = decorator(name)`` makes of it afterwards, as if that stood above it."""
+        for rival in winner.rivals:
+            value = rival.value
+            wraps = isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords
+            if not (isinstance(facts, FunctionFacts) and isinstance(value, ast.Call) and wraps):
+                continue
+            if rival.condition.always and isinstance(value.args[0], ast.Name) and value.args[0].id == name:
+                applied = DecoratorFacts(_path_of(self._expression(value.func, owner)) or "")
+                facts = replace(facts, decorators=(applied, *facts.decorators))
+        return facts
 
     def _facts(self, site: scope.Site, owner: griffe.Module | griffe.Class) -> Facts:
         statement = site.statement
@@ -242,9 +264,7 @@ class _ModuleReading:
         path = _path_of(annotation.left if isinstance(annotation, griffe.ExprSubscript) else annotation)
         class_variable = path in _CLASSVARS
         value = self._expression(site.value, owner) if site.value is not None else None
-        call = None
-        if isinstance(value, griffe.ExprCall):
-            call = DecoratorFacts(_path_of(value.function) or "", tuple(self._arguments(value)))
+        call = self._call(value) if isinstance(value, griffe.ExprCall) else None
         return ValueFacts(
             text=str(value) if value is not None and not site.opaque else None,
             path=_path_of(value) if isinstance(site.value, ast.Name | ast.Attribute) else None,
@@ -289,7 +309,7 @@ class _ModuleReading:
         exports = self._module.exports
         if exports is None or not self._exports_written or not all(isinstance(name, str) for name in exports):
             return None
-        return tuple(str(name) for name in exports)
+        return tuple(dict.fromkeys((*map(str, exports), *further_exports(self._tree.body))))
 
     # -- functions -----------------------------------------------------------------------------------------------
 
@@ -304,6 +324,8 @@ class _ModuleReading:
             parameters = ()
             returns = griffe.safe_get_annotation(node.returns, parent=owner) if node.returns is not None else None
         keywords = keywords_of(node)
+        position = 0 if owner is self._module else 1
+        given = closures.given_function(node)
         return FunctionFacts(
             parameters=parameters,
             returns=str(returns) if returns is not None else None,
@@ -314,18 +336,50 @@ class _ModuleReading:
             refused_keywords=keywords.refused,
             refusals=refusals(node),
             flavour=flavour(node),
-            warns=_deprecation_warning(node),
-            wrapper_keywords=_wrapper_keywords(node) if self._may_wrap and owner is self._module else (),
+            warns=deprecation_warning(node),
+            wrapper_keywords=keywords_taken(node) if self._may_wrap and owner is self._module else (),
             changes_arguments=changes_arguments(node),
+            makes=self._made_inside(given[0], owner, node) if given is not None else None,
+            applies=given is not None and given[1],
+            gives_back=(back := closures.gives_back(node, position)),
+            adds=self._added(node, position, owner) if back else (),
+            sets_signature=self._may_show and closures.sets_signature(node),
         )
+
+    def _made_inside(
+        self, node: _FunctionNode, owner: griffe.Module | griffe.Class, outer: _FunctionNode
+    ) -> FunctionFacts:
+        """A function that is defined in another one, as far as its ``def`` says it."""
+        decorators = tuple(self._decorators(node.decorator_list, owner))
+        given = closures.given_function(node)
+        return FunctionFacts(
+            closures.parameters_of(node.args),
+            decorators=decorators if not closures.shows_another(outer, node) else (_WRAPS, *decorators),
+            makes=self._made_inside(given[0], owner, node) if given is not None else None,
+            applies=given is not None and given[1],
+            gives=lengths(node),
+            flavour=flavour(node),
+            changes_arguments=changes_arguments(node),
+            gives_back=(back := closures.gives_back(node)),
+            adds=self._added(node, 0, owner) if back else (),
+        )
+
+    def _added(
+        self, node: _FunctionNode, position: int, owner: griffe.Module | griffe.Class
+    ) -> tuple[tuple[str, FunctionFacts | None], ...]:
+        found = closures.given_attributes(node, position)
+        return tuple((name, self._made_inside(each, owner, node) if each is not None else None) for name, each in found)
 
     def _decorators(self, nodes: list[ast.expr], owner: griffe.Module | griffe.Class) -> Iterator[DecoratorFacts]:
         for node in nodes:
             expression = self._expression(node, owner)
             if isinstance(expression, griffe.ExprCall):
-                yield DecoratorFacts(_path_of(expression.function) or "", tuple(self._arguments(expression)))
+                yield self._call(expression)
             else:
                 yield DecoratorFacts(_path_of(expression) or "")
+
+    def _call(self, expression: griffe.ExprCall) -> DecoratorFacts:
+        return DecoratorFacts(_path_of(expression.function) or "", tuple(self._arguments(expression)), called=True)
 
     def _arguments(self, call: griffe.ExprCall) -> Iterator[CallArgument]:
         for argument in call.arguments:
@@ -357,6 +411,7 @@ class _ModuleReading:
             body=self._scope(node.body, inner),
             instance=annotations,
             dynamic=attributes.dynamic,
+            stands_in=closures.stands_in(node),
             delegates=tuple(path for d in attributes.delegates for path in self._delegate(d, inner)),
         )
 
@@ -369,7 +424,8 @@ class _ModuleReading:
     def _base(self, node: ast.expr, owner: griffe.Module | griffe.Class) -> NamedExpression:
         expression = griffe.safe_get_base_class(node, parent=owner, member=None)
         named = expression.left if isinstance(expression, griffe.ExprSubscript) else expression
-        return NamedExpression(str(expression), _path_of(named))
+        call = self._call(expression) if isinstance(expression, griffe.ExprCall) else None
+        return NamedExpression(str(expression), _path_of(named), call)
 
 
 def _optional(arguments: ast.arguments) -> set[str]:
@@ -433,42 +489,3 @@ def _all_promised(parts: Iterable[griffe.Expr | str]) -> list[str] | None:
             return None
         found.extend(promised)
     return found
-
-
-def _deprecation_warning(node: _FunctionNode) -> str | None:
-    """The text of a deprecation warning that a function gives whenever it is called."""
-    for statement in node.body:
-        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
-            continue
-        call = statement.value
-        if ast.unparse(call.func).rpartition(".")[2] != "warn" or not call.args:
-            continue
-        given = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "category")]
-        if any(ast.unparse(c).rpartition(".")[2] in _WARNINGS for c in given):
-            return literal(ast.unparse(call.args[0])) or ""
-    return None
-
-
-def _wrapper_keywords(node: _FunctionNode) -> tuple[str, ...]:
-    """Keywords that a wrapper defined inside a decorator takes for itself before it passes the rest on."""
-    found: set[str] = set()
-    for inner in ast.walk(node):
-        if inner is node or not isinstance(inner, _FunctionNode) or inner.args.kwarg is None:
-            continue
-        if not any("wraps" in ast.unparse(d) for d in inner.decorator_list):
-            continue
-        found.update(a.arg for a in inner.args.kwonlyargs)
-        rest = inner.args.kwarg.arg
-        for call in ast.walk(inner):
-            if (
-                isinstance(call, ast.Call)
-                and isinstance(call.func, ast.Attribute)
-                and call.func.attr == "pop"
-                and isinstance(call.func.value, ast.Name)
-                and call.func.value.id == rest
-                and call.args
-                and isinstance(call.args[0], ast.Constant)
-                and isinstance(call.args[0].value, str)
-            ):
-                found.add(call.args[0].value)
-    return tuple(sorted(found))

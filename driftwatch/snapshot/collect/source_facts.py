@@ -15,10 +15,11 @@ from driftwatch.snapshot.model.symbols import Flavour, Parameter, Refusal
 
 @dataclass(frozen=True, slots=True)
 class NamedExpression:
-    """An expression as source text, and the dotted path it names (None when it names nothing)."""
+    """An expression as source text, and the dotted path it names (None when it names nothing); the call that it is."""
 
     text: str
     path: str | None
+    call: DecoratorFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class DecoratorFacts:
 
     path: str
     arguments: tuple[CallArgument, ...] = ()
+    called: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,10 @@ class FunctionFacts:
     `warns` is the text of the deprecation warning its body starts with. `wrapper_keywords` are the keywords that a
     wrapper made inside it (it is a decorator then) takes out before it calls what it wraps. `changes_arguments` says
     that the wrapper gives other arguments on than it is given.
+    `makes` is the function defined inside that a call always gives; where it `applies` that, some calls give what that
+    one gives. `gives_back` says that a call gives back its first argument as it was, ``self`` not counted; `adds` are
+    the attributes that it sets on that, each with the function defined inside that it is. `sets_signature` says that it
+    sets what `inspect.signature` shows of something.
     """
 
     parameters: tuple[Parameter, ...]
@@ -59,6 +65,11 @@ class FunctionFacts:
     warns: str | None = None
     wrapper_keywords: tuple[str, ...] = ()
     changes_arguments: bool = False
+    makes: FunctionFacts | None = None
+    applies: bool = False
+    gives_back: bool = False
+    adds: tuple[tuple[str, FunctionFacts | None], ...] = ()
+    sets_signature: bool = False
     gives: tuple[int, ...] = ()
     flavour: Flavour | None = None
     only_keywords: tuple[str, ...] | None = None
@@ -95,7 +106,8 @@ class ImportFacts:
 class ClassFacts:
     """A ``class`` statement. `body` is in the order of the source; `instance` are the attributes methods set on self.
 
-    `dynamic` says that its instances have attributes that nobody can list. `delegates` are dotted paths: an instance
+    `dynamic` says that its instances have attributes that nobody can list. `stands_in` says that they call themselves
+    wrappers of the function that they are made with (``__wrapped__``). `delegates` are dotted paths: an instance
     of those, or what calling them gives, answers for the names that its instances do not have.
     """
 
@@ -105,6 +117,7 @@ class ClassFacts:
     body: Mapping[str, Bound] = field(default_factory=dict)
     instance: Mapping[str, str | None] = field(default_factory=dict)
     dynamic: bool = False
+    stands_in: bool = False
     delegates: tuple[str, ...] = ()
 
 

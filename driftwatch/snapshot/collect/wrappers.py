@@ -1,8 +1,8 @@
 """What a decorator of the library makes of a function's parameters, as its source shows.
 
 Enters: the ``def`` of a decorator. Leaves: whether what it puts in the function's place passes other arguments on than
-those it is given; then nobody knows what the decorated function takes. `functools.wraps` shows the parameters of the
-function inside, whatever the wrapper takes.
+those it is given; then nobody knows what the decorated function takes; and which keywords it keeps to itself.
+`functools.wraps` shows the parameters of the function inside, whatever the wrapper takes.
 """
 
 from __future__ import annotations
@@ -58,3 +58,28 @@ def _passes_on(call: ast.Call, wrapper: FunctionNode) -> bool:
 
 def _plain(arguments: list[ast.expr]) -> list[str | None]:
     return [argument.id if isinstance(argument, ast.Name) else None for argument in arguments]
+
+
+def keywords_taken(node: FunctionNode) -> tuple[str, ...]:
+    """Keywords that a wrapper defined inside a decorator takes for itself before it passes the rest on."""
+    found: set[str] = set()
+    for inner in ast.walk(node):
+        if inner is node or not isinstance(inner, FunctionNode) or inner.args.kwarg is None:
+            continue
+        if not any("wraps" in ast.unparse(d) for d in inner.decorator_list):
+            continue
+        found.update(a.arg for a in inner.args.kwonlyargs)
+        rest = inner.args.kwarg.arg
+        for call in ast.walk(inner):
+            if (
+                isinstance(call, ast.Call)
+                and isinstance(call.func, ast.Attribute)
+                and call.func.attr == "pop"
+                and isinstance(call.func.value, ast.Name)
+                and call.func.value.id == rest
+                and call.args
+                and isinstance(call.args[0], ast.Constant)
+                and isinstance(call.args[0].value, str)
+            ):
+                found.add(call.args[0].value)
+    return tuple(sorted(found))

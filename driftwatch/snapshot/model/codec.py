@@ -77,6 +77,7 @@ def alias_of(symbol: Symbol, old: Ref, new: Ref, requires: Sequence[str] | None 
         symbol.imports,
         symbol.demands,
         symbol.shows,
+        symbol.hides,
     )
 
 
@@ -140,6 +141,8 @@ def encode_symbol(symbol: Symbol) -> Entry:
         entry["requires"] = list(symbol.requires)
     if symbol.shows is not None:
         entry["shows"] = _encode_signature(symbol.shows)
+    if symbol.hides:
+        entry["hides"] = True
     if symbol.open:
         entry["open"] = True
     if symbol.imports:
@@ -163,7 +166,7 @@ _KEYS = frozenset(
             "refusals",
             "variants",
         ),
-        *("imports", "demands", "shows"),
+        *("imports", "demands", "shows", "hides"),
         *("deprecated", "removal"),
         *("is", "since", "until"),
     }
@@ -193,6 +196,7 @@ def decode(entry: Entry) -> Symbol:
         imports=_texts(entry.get("imports", ())),
         demands=_texts(entry.get("demands", ())),
         shows=_decode_signature(entry["shows"]) if "shows" in entry else None,
+        hides=entry.get("hides", False),
     )
 
 

@@ -31,3 +31,21 @@ def standard_members(base: str) -> frozenset[str] | None:
     if not isinstance(found, type):
         return None
     return frozenset(member for cls in found.__mro__ for member in vars(cls))
+
+
+_ABSTRACT = frozenset({"collections.abc", "contextlib", "numbers"})
+
+
+@lru_cache(maxsize=256)
+def without_constructor(base: str) -> bool:
+    """Whether a base is one of Python's abstract classes, which bring no constructor."""
+    module, _, name = base.rpartition(".")
+    module = _SAME.get(module, module)
+    if module not in _ABSTRACT | {"typing"}:
+        return False
+    found = getattr(importlib.import_module(module), name, None)
+    found = getattr(found, "__origin__", found)
+    if not isinstance(found, type) or found.__module__ not in _ABSTRACT:
+        return False
+    makers = {name for cls in found.__mro__[:-1] for name in vars(cls)}
+    return not makers & {"__init__", "__new__"}

@@ -129,6 +129,7 @@ class Symbol:
 
     A class's `signature` is its constructor's; None there means that any arguments may be taken (a foreign base).
     `shows` is what `inspect.signature` says of it, where that is not what a call takes (a mark on the class hides it).
+    `hides` says that this is not known although it is known what a call takes (code has set a ``__signature__``).
     `variants` are the signatures it may have when it has one of several (branches of its module define it differently);
     `signature` is None then.
     `definition` is where a re-exported object is really defined (None: here).
@@ -157,12 +158,13 @@ class Symbol:
     imports: tuple[str, ...] = ()
     demands: tuple[str, ...] = ()
     shows: Signature | None = None
+    hides: bool = False
     misfit: str | None = None
 
     @property
     def shown(self) -> Signature | None:
         """What `inspect.signature` says of it; None when that is not known."""
-        return self.shows or self.signature
+        return None if self.hides else self.shows or self.signature
 
     @property
     def possible(self) -> tuple[Signature | None, ...]:
