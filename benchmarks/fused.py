@@ -50,7 +50,8 @@ def ours() -> Any:
     share = SimpleNamespace(workspace=SimpleNamespace(object=0, size=2), detached=False, leave=lambda *_: None)
     op._kernels = fa.make_kernels(fa.ADAPTER, op.terms, op.request, share)
     op._kernels._run = kernel
-    op._most, op._biased = 64, True
+    op._know_limits()
+    op._most = 64
     return op
 
 

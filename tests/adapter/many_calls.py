@@ -1,8 +1,8 @@
 """As many calls of the bound functions as wanted, on all releases and all kinds of evidence, and what became of them.
 
-Run it as ``python -m tests.adapter.many_calls 300000``. Every call fits the newest signature; a quarter of them are of
-quantised outputs, as engines write them. Each must arrive as it was meant, but for arguments that the release does
-anyway, or be refused by name; see `examine`. What comes of it is printed by evidence.
+Run it as ``python -m tests.adapter.many_calls 300000``. Every call fits the newest signature; a quarter are of
+quantised outputs and a quarter MoE finalizes, as engines write them. Each must arrive as it was meant, but for
+arguments that the release does anyway, or be refused by name; see `examine`. What comes of it is printed by evidence.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from tests.adapter.test_adapter_every_release import VALUES, examine
 
 MODES = tuple(itertools.product((None, ValueError, TypeError), (False, True)))
 """Whether the functions hide their signatures, and by which error; whether the version is one that nobody knows."""
+MOE = ("expanded_idx_to_permuted_idx", "expert_scale_factor", "shared_expert_output", "quant_out", "scale_out")
 QUANTISED = ("quant_out", "scale_out", "norm_out", "scale_factor", "layout_code", "block_quant_group_size")
 
 
@@ -56,6 +57,17 @@ def quantised(rng: random.Random, shape: Any) -> tuple[list[Any], dict[str, Any]
     return [], chosen
 
 
+def moe(rng: random.Random, shape: Any) -> tuple[list[Any], dict[str, Any]]:
+    """A call for a MoE finalize, by name, as engines write it."""
+    chosen = {p.name: object() for p in shape.parameters if p.required}
+    wanted: dict[str, Any] = {"pattern": (7, 12), "moe_finalize_backend": ("trtllm", "cake"), "backend": ("trtllm",)}
+    wanted |= {"launch_with_pdl": (True, False), "weight_bias": (0.0, 1.0), "routed_scaling_factor": (None, 2.5)}
+    for name in (*MOE, *wanted):
+        if name in shape.names and (name in chosen or rng.random() < 0.8):
+            chosen[name] = rng.choice(wanted[name]) if name in wanted else rng.choice((None, object()))
+    return [], chosen
+
+
 def play(total: int, seed: int = 1) -> Counter[tuple[str, str]]:
     """Make the calls, each of which must pass `examine`, and count what came of them by evidence."""
     target = choose(shipped_targets(), "flashinfer-python")
@@ -65,6 +77,8 @@ def play(total: int, seed: int = 1) -> Counter[tuple[str, str]]:
     data = make_plan(history, policy, history.timeline.all, companions=target.companions)
     shapes = {name: recorded(record["signatures"][-1][1]) for name, record in data["functions"].items()}
     fusing = [name for name, shape in shapes.items() if "quant_out" in shape.names]
+    finalizing = [name for name, shape in shapes.items() if MOE[0] in shape.names and "rms_gamma" in shape.names]
+    finalizing += [name for name, shape in shapes.items() if MOE[0] in shape.names and "norm_weight" in shape.names]
     rng, done = random.Random(seed), Counter[tuple[str, str]]()
     places = list(itertools.product(history.timeline.versions, MODES))
     rng.shuffle(places)
@@ -77,14 +91,12 @@ def play(total: int, seed: int = 1) -> Counter[tuple[str, str]]:
             adapter = Adapter(data, CONDITIONS)
             there = [name for name in shapes if name in recorder.functions]
             for number in range(each):
-                if number % 4 == 0:
-                    name = rng.choice([known for known in fusing if known in there])
-                    made = quantised(rng, shapes[name])
-                else:
-                    name = rng.choice(there)
-                    made = call(rng, shapes[name])
+                kind, make, among = {0: ("quantised", quantised, fusing), 1: ("MoE", moe, finalizing)}.get(
+                    number % 4, ("any", call, there)
+                )
+                name = rng.choice([known for known in among if known in there])
+                made = make(rng, shapes[name])
                 examine(adapter, data, recorder, name, made)
-                kind = "quantised" if number % 4 == 0 else "any"
                 done[adapter.bindings[name].evidence, kind] += 1
                 done["outcome", "passed" if recorder.calls else "refused"] += 1
     return done

@@ -70,7 +70,7 @@ def draw(rng: random.Random, size: int, world: int, number: int) -> dict[str, An
         release = rng.choice(["0.6.0", "0.6.9", "0.6.15", "0.7.4"])
     if trouble == "compile":
         backend = "mnnvl"
-    return {
+    plan = {
         "backend": backend,
         "release": release,
         "trouble": trouble,
@@ -83,6 +83,19 @@ def draw(rng: random.Random, size: int, world: int, number: int) -> dict[str, An
         "limit": rng.choice([1, 33, 200]),
         "bias": rng.choice([0.0, 0.0, 1.0]),
     }
+    draws = rng.random(), rng.random()
+    if draws[0] < 0.3 and release == "0.7.4" and trouble not in MAKING:  # it meets in collectives of torch's own
+        plan |= {"backend": COMPILED, "hidden": 64, "dtype": DTYPES.index(torch.bfloat16)}
+    plan["moe"] = draws[1] < 0.4 and (serves_moe(plan) or trouble in ("none", "require"))
+    return plan
+
+
+COMPILED = "mnnvl-cutedsl"
+
+
+def serves_moe(plan: dict[str, Any]) -> bool:
+    """Whether the plan's backend has a MoE finalize for its dtype."""
+    return plan["backend"] != "mnnvl" and DTYPES[plan["dtype"]] != torch.float32
 
 
 def main() -> None:
@@ -156,6 +169,9 @@ def main() -> None:
         try:
             asked = {"hidden_dim": hidden, "dtype": dtype, "max_token_num": plan["limit"], "fused": mode}
             asked |= {"timeout": given["timeout"], "launch_with_pdl": True, "backend": plan["backend"]}
+            asked |= {"rms_eps": 1e-5, "weight_bias": plan["bias"], "top_k": 4}
+            basic = [fa.NORM_PATTERN, fa.PLAIN_PATTERN] * (plan["backend"] == COMPILED)
+            asked["patterns"] = [*basic, *[fa.MOE_PATTERN] * plan["moe"]]
             if trouble == "junk" and me:
                 asked |= JUNK[number % len(JUNK)]
             with fa.FusedAllReduce(group, **asked) as op:
@@ -217,6 +233,8 @@ def check(fa: Any, op: Any, plan: dict[str, Any], group: Any, build: Build) -> l
                 bad.append(f"{what} is off by {float(((value.double() - want).abs() - bound).max())}")
         if not index:
             bad += check_quantised(fa, op, (x, residual, weight, 1e-5, plan["bias"]), got)
+        if tokens <= 33:
+            bad += check_moe(fa, op, tokens, residual, weight, plan["bias"])
         if tokens <= op.request.max_token_num or not op.decision.required:
             plain = op.allreduce(x)
             limit = op.world_size * torch.finfo(dtype).eps * sum(p.double().abs() for p in parts)
@@ -224,6 +242,28 @@ def check(fa: Any, op: Any, plan: dict[str, Any], group: Any, build: Build) -> l
                 bad.append(f"plain allreduce is off: {op.decision.fused} {dtype} {x.shape}")
     if any(call.get("trigger_completion_at_end", True) is not True for call in build.calls):
         bad.append("completion could be signalled early")
+    return bad
+
+
+def check_moe(fa: Any, op: Any, tokens: int, residual: Any, weight: Any, bias: float) -> list[str]:
+    """A MoE finalize, on either path, is within what its roundings explain, and takes the path that is foretold."""
+    made = fa.make_experts(tokens, op.request, op.world_size, 4)
+    exact = [fa.exact_experts(*each) for each in made]
+    experts, index, factor, shared = made[op.rank]
+    before = dict(op.calls)
+    can_run = op.can_run(residual, bias, pattern=fa.MOE_PATTERN)
+    try:
+        got = op.moe_finalize(experts, index, factor, residual, weight, 1e-5, bias, shared_expert_output=shared)
+    except fa.FusedUnavailable:
+        return [] if op.decision.required and not can_run else ["a MoE finalize raised"]
+    bad = []
+    if tokens and can_run != (op.calls["fused"] > before["fused"]):
+        bad.append(f"a MoE finalize: can_run={can_run}, {op.calls} after {before}")
+    off = sum((off for _, off in exact), torch.zeros(()))
+    wanted = fa.exact_result([part for part, _ in exact], residual, weight, 1e-5, bias, off)
+    for what, value, (want, bound) in (("norm", got[0], wanted[0]), ("residual", got[1], wanted[1])):
+        if not bool(((value.double() - want).abs() <= bound).all()):
+            bad.append(f"{what} of a MoE finalize is off by {float(((value.double() - want).abs() - bound).max())}")
     return bad
 
 
@@ -243,7 +283,8 @@ def check_quantised(fa: Any, op: Any, given: tuple[Any, ...], got: tuple[Any, An
             if not op.decision.required:
                 bad.append(f"{kind} raised without being required")
             continue
-        able = op.terms is not None and kind in op.terms.quantised and op.can_run(given[0], given[4])
+        pattern = fa.PATTERNS[kind][how["keep_norm"]]
+        able = op.terms is not None and op.can_run(given[0], given[4], eps=given[3], pattern=pattern)
         if rows and able != (op.calls["fused"] > before["fused"]):
             bad.append(f"{kind}: {op.calls} after {before}")
         if not rows:

@@ -16,8 +16,9 @@ from typing import Any
 
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import ParameterKind, Ref
-from driftwatch.targets.flashinfer_comm.quantised import BLOCKS, DYNAMIC_FP8, FP8, GROUP_FP8, MXFP8, NVFP4, quantize
-from driftwatch.targets.flashinfer_comm.quantised import PATTERNS as KINDS_OF_PATTERNS
+from driftwatch.targets.flashinfer_comm.patterns import BLOCKS, DYNAMIC_FP8, FP8, GROUP_FP8, MXFP8, NVFP4
+from driftwatch.targets.flashinfer_comm.patterns import PATTERNS as KINDS_OF_PATTERNS
+from driftwatch.targets.flashinfer_comm.quantised import quantize
 
 KINDS = {
     ParameterKind.POSITIONAL_ONLY: inspect.Parameter.POSITIONAL_ONLY,
@@ -77,6 +78,17 @@ class SFLayout:
     LINEAR = 2
 
 
+COMPILED_PROFILES = ((2, 64, 4), (4, 64, 4), (2, 264, 10), (4, 264, 10))
+"""For how many ranks, which rows and how many experts of a token the compiled backend has kernels."""
+CUTEDSL_BF16 = ("kARResidualRMSNorm", "kMoEFinalizeARResidualRMSNorm")
+CUTEDSL_FP8 = {
+    (False, False): (KINDS_OF_PATTERNS[FP8][0], "kMoEFinalizeARResidualRMSNormFP8Quant"),
+    (False, True): (KINDS_OF_PATTERNS[FP8][1],),
+    (True, False): (KINDS_OF_PATTERNS[DYNAMIC_FP8][0],),
+    (True, True): (KINDS_OF_PATTERNS[DYNAMIC_FP8][1],),
+}
+
+
 FAILURES: dict[str, type[BaseException]] = {
     "early": RuntimeError,
     "late": RuntimeError,
@@ -102,11 +114,56 @@ class Workspace:
         self.buffer_size_bytes = max(2 * (limit + size) * hidden * item, ONE_SHOT_THRESHOLD)
         Workspace.alive += 1
         self.destroyed = False
+        self.workspace_tensor, self.rank = self, 0
 
     def destroy(self) -> None:
         if not self.destroyed:
             self.destroyed = True
             Workspace.alive -= 1
+
+
+class Compiled(Workspace):
+    """One whose kernels are compiled for what calls say, and which refuses what says otherwise."""
+
+    def __init__(self, group: Any, a: dict[str, Any]) -> None:
+        super().__init__(group, a["world_size"], a["max_token_num"], a["hidden_dim"], a["dtype"], "mnnvl-cutedsl")
+        said = {"top_k": 10, "rms_eps": 1e-6, "weight_bias": 0.0, "include_shared_expert": True, "add_residual": True}
+        said |= {"apply_rms_norm": True, "output_dtype": None, "dynamic_fp8": False, "write_norm_output": False}
+        self.said = {name: default if a[name] is None else a[name] for name, default in said.items()}
+        profile = (self.size, self.hidden, self.said["top_k"])
+        if profile not in COMPILED_PROFILES:
+            raise ValueError("No MNNVL CuTe DSL profile supports this static shape")
+
+    def check(self, a: dict[str, Any], name: str) -> None:
+        """What the release refuses, in the order of its own checks."""
+        said = self.said
+        refused = [n for n in ("layout_code", "use_oneshot", "block_quant_group_size") if a.get(n) is not None]
+        refused += ["fp32_acc"] * bool(a["fp32_acc"])
+        refused += ["output"] * bool(a["output"] is not None and name != "kAllReduce")
+        assert not refused, f"MNNVL CuTe DSL does not support: {refused}"
+        if name == "kAllReduce":
+            assert not said["apply_rms_norm"]
+            assert not said["add_residual"]
+            assert all(a[n] is None for n in ("residual_in", "residual_out", "norm_out", "rms_gamma", "scale_factor"))
+            return
+        assert a["rms_eps"] == said["rms_eps"], "rms_eps does not match the compiled workspace"
+        assert a["weight_bias"] == said["weight_bias"], "weight_bias does not match the compiled workspace"
+        assert said["apply_rms_norm"]
+        assert a["residual_in"] is not None
+        if said["output_dtype"] is None:
+            assert name in CUTEDSL_BF16
+            assert a["quant_out"] is None
+            assert a["scale_factor"] is None
+            assert a["scale_out"] is None
+        else:
+            assert name in CUTEDSL_FP8[said["dynamic_fp8"], said["write_norm_output"]]
+            assert (a["norm_out"] is not None) == said["write_norm_output"]
+        if "MoEFinalize" in name:
+            assert (a["shared_expert_output"] is not None) == said["include_shared_expert"]
+            assert a["expanded_idx_to_permuted_idx"].shape[1] == said["top_k"]
+        for tensor in (value for value in a.values() if hasattr(value, "data_ptr")):
+            assert tensor.is_contiguous()
+            assert not _plain(tensor).data_ptr() % 4
 
 
 class Detachable(Workspace):
@@ -144,6 +201,8 @@ class Build:
             "trtllm_allreduce_fusion": self._pair,
             "trtllm_create_ipc_workspace_for_all_reduce_fusion": self._create_pair,
             "trtllm_destroy_ipc_workspace_for_all_reduce_fusion": lambda a: a["workspace"].destroy(),
+            "trtllm_moe_finalize_allreduce_fusion": self._moe_function,
+            "is_mnnvl_cutedsl_supported": _cutedsl_supported,
         }
         self.functions: dict[str, Callable[..., Any]] = {}
         for name, body in bodies.items():
@@ -179,6 +238,10 @@ class Build:
         random.random()
         if self.fail_creation in FAILURES and self.fail_creation != "late":
             raise FAILURES[self.fail_creation]("out of handles")
+        if a["backend"] == "mnnvl-cutedsl":
+            assert "apply_rms_norm" in a, "Unknown backend: mnnvl-cutedsl"
+            return self._create_compiled(a)
+        assert not [name for name in ("top_k", "rms_eps", "config", "apply_rms_norm") if a.get(name) is not None]
         backend = a["comm_backend"]
         if self.meets_on == "comm_backend" and backend is not None:
             group = backend._group
@@ -197,6 +260,19 @@ class Build:
             backend.barrier()
         kind = Detachable if self.falls_to_group else Workspace
         return kind(group, a["world_size"], a["max_token_num"], a["hidden_dim"], a["dtype"], a["backend"])
+
+    def _create_compiled(self, a: dict[str, Any]) -> Workspace:
+        import torch.distributed as dist
+
+        refused = [n for n in ("gpus_per_node", "comm_backend") if a[n] is not None] + ["f"] * a[
+            "force_oneshot_support"
+        ]
+        assert not refused, f"backend='mnnvl-cutedsl' does not use: {refused}"
+        made = Compiled(a["group"], a)
+        everyone: list[Any] = [None] * dist.get_world_size(a["group"])
+        dist.all_gather_object(everyone, a["rank"], group=a["group"])
+        assert everyone == list(range(a["world_size"]))
+        return made
 
     def _create_pair(self, a: dict[str, Any]) -> tuple[Any, Any]:
         import torch
@@ -218,9 +294,17 @@ class Build:
         assert workspace.attached
         self.calls.append(dict(a))
         assert x.is_contiguous()
+        name = next(name for name, number in NUMBERS.items() if number == a["pattern"])
+        if workspace.backend == "mnnvl-cutedsl":
+            workspace.check(a, name)
+        if "MoEFinalize" in name:
+            return self._moe(a, workspace, name)
         item = x.element_size()
         assert (item == 4) == (str(workspace.dtype) == "torch.float32")
-        if workspace.backend == "mnnvl":
+        if workspace.backend == "mnnvl-cutedsl":
+            assert 1 <= x.shape[0] <= workspace.limit
+            assert x.shape[1] == workspace.hidden
+        elif workspace.backend == "mnnvl":
             rounded = -(-x.shape[0] // workspace.size) * workspace.size
             assert 2 * rounded * x.shape[1] * item <= workspace.buffer_size_bytes
         else:
@@ -233,6 +317,34 @@ class Build:
             return a["output"]
         self._norm_and_more({**a, "norm": x.new_empty(x.shape), "number": a["pattern"]}, summed)
         return a["norm_out"]
+
+    def _moe(self, a: dict[str, Any], workspace: Workspace, name: str) -> Any:
+        """As the kernels do it: every product and every sum is rounded to the dtype of the rows."""
+        assert hasattr(self.patterns, name) or a.get("by_function")
+        assert workspace.backend != "mnnvl", "MNNVL AllReduce+RMS fusion does not support this pattern"
+        assert workspace.backend != "trtllm" or "FP8" not in name, "it requires a compiled workspace"
+        residual = a["residual_in"]
+        assert residual.shape[0] * residual.shape[1] <= workspace.limit * workspace.hidden
+        rows = _experts(*(_plain(a[n]) for n in MOE_INPUTS), dtype=_plain(residual).dtype)
+        summed = _sum(rows, workspace.group)
+        if a["norm_out"] is not None:
+            assert a["norm_out"].shape == residual.shape
+        more = {"scale_out": None, "scale_factor": None, "quant_out": None, "layout_code": None, **a}
+        full = {**more, "norm": residual.new_empty(residual.shape), "number": NUMBERS["kARResidualRMSNorm"]}
+        if "FP8" in name:
+            full["number"] = NUMBERS[KINDS_OF_PATTERNS[FP8][0]]
+        self._norm_and_more(full, summed)
+        return a["norm_out"]
+
+    def _moe_function(self, a: dict[str, Any]) -> None:
+        """The function of its own that it is before it is a pattern."""
+        ours, theirs = ("input", "rms_gamma", "rms_eps"), ("allreduce_in", "norm_weight", "eps")
+        made = {**a, **{mine: a[its] for mine, its in zip(ours, theirs, strict=True)}, "by_function": True}
+        workspace = a["workspace_ptrs"]
+        assert not workspace.destroyed
+        self.calls.append(dict(a))
+        assert a["allreduce_in"].numel() * 2 * a["world_size"] <= 2**31
+        self._moe(made, workspace, "kMoEFinalizeARResidualRMSNorm")
 
     def _norm_and_more(self, a: dict[str, Any], summed: Any) -> None:
         bias = a.get("weight_bias") or 0.0
@@ -281,6 +393,30 @@ class Build:
             a["allreduce_out"].copy_(summed)
         else:
             self._norm_and_more({**a, "norm": x.new_empty(x.shape), "number": a["pattern_code"]}, summed)
+
+
+MOE_INPUTS = ("input", "expanded_idx_to_permuted_idx", "expert_scale_factor", "shared_expert_output")
+
+
+def _experts(x: Any, index: Any, factor: Any, shared: Any, dtype: Any) -> Any:
+    import torch
+
+    assert x.dtype == factor.dtype == dtype
+    assert dtype != torch.float32, "Unsupported dtype in DISPATCH_FLOATING_TYPES_FOR_ALLREDUCE."
+    assert index.dtype == torch.int32
+    total = x.new_zeros((index.shape[0], x.shape[1]))
+    for k in range(index.shape[1]):
+        for token in range(index.shape[0]):
+            if index[token, k] != -1:
+                total[token] += (x[index[token, k]].float() * factor[token, k].float()).to(dtype)
+    return total if shared is None else total + shared
+
+
+def _cutedsl_supported(a: dict[str, Any]) -> bool:
+    import torch
+
+    fits = (a["tp_size"], a["hidden_dim"], int(a["top_k"])) in COMPILED_PROFILES
+    return fits and a["dtype"] == torch.bfloat16 and a["max_token_num"] > 0
 
 
 def _plain(x: Any) -> Any:

@@ -261,7 +261,7 @@ def test_limits(make: Callable[..., Adapter]) -> None:
     assert limit() == 64 << 20
     assert limit(max_bytes=4096) == 4096
     assert limit(max_bytes=0) is None
-    terms = Terms("trtllm", "unified", "", "current", {"allreduce_fusion": []}, {}, None, 4096)
+    terms = Terms("trtllm", "unified", "", "current", {"allreduce_fusion": []}, {}, None, 4096, ["kARResidualRMSNorm"])
     assert why_not(ASKED, terms, 32, 0.0) is None
     assert "more than 4096 bytes" in str(why_not(ASKED, terms, 33, 0.0))
     large = Request(16384, "float32", 100_000, "mnnvl", launch_with_pdl=True, fp32_acc=True)
@@ -340,6 +340,8 @@ def test_a_kernel_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
 
     class Kernels:
+        terms = SimpleNamespace(serves=("kAllReduce", "kARResidualRMSNorm"), has=lambda name: True)
+
         def launch(self, x: Any, pattern: str, *how: Any, **outputs: Any) -> None:
             for name in ("output", "residual_out", "norm_out"):
                 if name in outputs:
@@ -349,7 +351,7 @@ def test_a_kernel_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = at(0, kind="cpu")
     backends_module.warm_up(Kernels(), ASKED, machine, 2, 0.1)  # type: ignore[arg-type]
     wrong = 3
-    with pytest.raises(RuntimeError, match="2 ones were not summed to 2"):
+    with pytest.raises(RuntimeError, match="kAllReduce: 2 ones were not summed to 2"):
         backends_module.warm_up(Kernels(), ASKED, machine, 2, 0.1)  # type: ignore[arg-type]
     event = type("Event", (), {"record": lambda self: None, "query": lambda self: False})
     monkeypatch.setattr(torch.cuda, "Event", event)

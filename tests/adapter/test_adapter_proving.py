@@ -9,9 +9,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from driftwatch.targets.flashinfer_comm.patterns import FP8, NVFP4  # noqa: E402
 from driftwatch.targets.flashinfer_comm.proving import Proof, _steps_apart  # noqa: E402
-from driftwatch.targets.flashinfer_comm.quantised import FP8, NVFP4, quantize  # noqa: E402
-from driftwatch.targets.flashinfer_comm.reference import reference_add_rmsnorm  # noqa: E402
+from driftwatch.targets.flashinfer_comm.quantised import quantize  # noqa: E402
+from driftwatch.targets.flashinfer_comm.reference import (  # noqa: E402
+    reference_add_rmsnorm,
+    reference_moe_finalize,
+)
 
 
 class Op:
@@ -55,12 +59,33 @@ class Op:
         quant, scales = quantize(normed * (4 if self.fault == "quant" else 1), kind, scale, layout, 128)
         return SimpleNamespace(quant=quant, scale=scales, norm=normed, residual=summed)
 
+    def moe_finalize(
+        self,
+        x: Any,
+        index: Any,
+        factor: Any,
+        residual: Any,
+        weight: Any,
+        eps: float,
+        shared_expert_output: Any = None,
+        scale: Any = None,
+    ) -> Any:
+        self.calls["fused"] += 1
+        shared = None if self.fault == "shared" else shared_expert_output
+        index = index.clamp(min=0) if self.fault == "absent expert" else index
+        own = reference_moe_finalize(x, index, factor, shared)
+        normed, summed = reference_add_rmsnorm(own, residual, weight, eps, 0.0)
+        if scale is not None:
+            normed = quantize(normed * (2 if self.fault == "moe scale" else 1), FP8, scale, "linear", 0)[0]
+        return normed, summed
+
 
 def problems(fault: str) -> list[str]:
     said: list[str] = []
     proof = Proof(Op(fault), 5, torch.device("cpu"), said.append)  # type: ignore[arg-type]
     assert proof.numbers()["path"] == "fused"
     proof.quantised()
+    proof.moe(4)
     assert proof.chained(6) == "6 calls"
     assert proof.captured() == "there are no graphs on this device"
     return said
@@ -78,6 +103,9 @@ def test_what_is_right_is_no_problem() -> None:
         ("bias", "5 x 64 bfloat16: the norm of a call with a bias is off by"),
         ("sum", "5 x 64 bfloat16: the sum alone is wrong"),
         ("quant", "5 x 64 bfloat16: fp8 output is"),
+        ("shared", "5 x 64 bfloat16: the residual of one with a shared expert is off by"),
+        ("absent expert", "5 x 64 bfloat16: the residual of a MoE finalize is off by"),
+        ("moe scale", "5 x 64 bfloat16: the norm of a quantised one is off by"),
         ("early", "5 x 64 bfloat16: 6 calls of a chain read what was not written yet"),
     ],
 )

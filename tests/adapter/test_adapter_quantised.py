@@ -10,14 +10,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from driftwatch.targets.flashinfer_comm.quantised import (  # noqa: E402 - torch first
-    BLOCKS,
-    PATTERNS,
-    SCALED,
-    empty_outputs,
-    fault_of,
-    quantize,
-)
+from driftwatch.targets.flashinfer_comm.patterns import BLOCKS, PATTERNS, SCALED  # noqa: E402 - torch first
+from driftwatch.targets.flashinfer_comm.quantised import empty_outputs, fault_of, quantize  # noqa: E402
 
 E2M1 = [Fraction(value).limit_denominator(2) for value in (0, 0.5, 1, 1.5, 2, 3, 4, 6)]
 E4M3 = [

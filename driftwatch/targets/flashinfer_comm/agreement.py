@@ -12,16 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from driftwatch.targets.flashinfer_comm.quantised import BLOCKS, PATTERNS
+from driftwatch.targets.flashinfer_comm.patterns import BLOCKS, NORM_PATTERN
 
 AUTO, REQUIRE, OFF = "auto", "require", "off"
 MODES = (AUTO, REQUIRE, OFF)
-TRTLLM, MNNVL = "trtllm", "mnnvl"
-BACKENDS = (AUTO, TRTLLM, MNNVL)
+TRTLLM, MNNVL, CUTEDSL = "trtllm", "mnnvl", "mnnvl-cutedsl"
+BACKENDS = (TRTLLM, MNNVL, CUTEDSL)
 FALLBACK_ORDER = (MNNVL, TRTLLM)
-"""The order in which backends are tried; after them comes the reference."""
+"""The order in which "auto" tries backends; after them comes the reference."""
 UNIFIED, PAIR = "unified", "pair"
-PLAIN_PATTERN, NORM_PATTERN = "kAllReduce", "kARResidualRMSNorm"
 RUN, PAIR_RUN = "allreduce_fusion", "trtllm_allreduce_fusion"
 
 
@@ -29,7 +28,10 @@ RUN, PAIR_RUN = "allreduce_fusion", "trtllm_allreduce_fusion"
 class Request:
     """What is asked of the fused allreduce.
 
-    Every rank of a group must ask for the same.
+    Every rank of a group must ask for the same. `backend` is AUTO, or names in the
+    order in which they are to be tried, with commas between them. `patterns` are those
+    that it is made for; the four after it are what calls of them will say, which one
+    backend compiles in.
     """
 
     hidden_dim: int
@@ -42,6 +44,18 @@ class Request:
     required_tokens: int | None = None
     fallback: str = ""
     share: bool = True
+    patterns: tuple[str, ...] = ()
+    top_k: int | None = None
+    rms_eps: float = 1e-6
+    weight_bias: float = 0.0
+    include_shared_expert: bool = True
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The backends to try, in order."""
+        return (
+            FALLBACK_ORDER if self.backend == AUTO else tuple(self.backend.split(","))
+        )
 
     @property
     def item_size(self) -> int:
@@ -59,9 +73,12 @@ class Terms:
     All that a call's path and its arguments depend on, beside the call itself.
 
     `takes` are the parameters of the functions that are called, `patterns` the fusion
-    patterns with their numbers. `quantised` are the kinds of quantised output it has
-    here, `layouts` the numbers of the layouts of their scales. `oneshot_tokens` is up
-    to where the oldest releases want one shot; `max_bytes` the largest message to fuse.
+    patterns of the build with their numbers, `serves` those that the backend runs here,
+    `layouts` the numbers of the layouts of scales. `oneshot_tokens` is up to where the
+    oldest releases want one shot; `max_bytes` the largest message to fuse. `moe_rows`
+    and `moe_tokens` are how many rows of experts and tokens a MoE finalize may have.
+    `compiled` is what calls must say since it is compiled in, by the name of the
+    argument; empty where nothing is.
     """
 
     backend: str
@@ -72,8 +89,11 @@ class Terms:
     patterns: Mapping[str, int]
     oneshot_tokens: int | None
     max_bytes: int | None
-    quantised: Sequence[str] = ()
+    serves: Sequence[str] = ()
     layouts: Mapping[str, int] = field(default_factory=dict)
+    moe_rows: int | None = None
+    moe_tokens: int | None = None
+    compiled: Mapping[str, Any] = field(default_factory=dict)
 
     def has(self, parameter: str) -> bool:
         """Whether the function that runs the kernels takes a parameter."""
@@ -90,9 +110,19 @@ def most_tokens(request: Request, terms: Terms | None) -> int:
 
 
 def why_not(
-    request: Request, terms: Terms, tokens: int, weight_bias: float
+    request: Request,
+    terms: Terms,
+    tokens: int,
+    weight_bias: float,
+    eps: float | None = None,
+    pattern: str = NORM_PATTERN,
 ) -> str | None:
-    """Why a call cannot, or should not, go to the kernels; None when it goes there."""
+    """Why a call cannot, or should not, go to the kernels; None when it goes there.
+
+    `eps` None is what was asked for.
+    """
+    if pattern not in terms.serves:
+        return f"no {pattern} from {terms.backend} of {terms.build} here"
     if tokens > request.max_token_num:
         return f"more than {request.max_token_num} tokens"
     if terms.max_bytes is not None and tokens * request.row_bytes > terms.max_bytes:
@@ -102,18 +132,44 @@ def why_not(
         )
     if weight_bias and not terms.has("weight_bias"):
         return "this release has no weight_bias"
+    said = {"weight_bias": weight_bias, "rms_eps": eps}
+    for name, value in said.items():
+        if value is not None and terms.compiled.get(name, value) != value:
+            return _compiled_otherwise(terms, name, value)
     return None
 
 
-def why_not_quantised(
-    terms: Terms, kind: str, layout: str, *, keep_norm: bool
-) -> str | None:
+def why_not_quantised(terms: Terms, pattern: str, kind: str, layout: str) -> str | None:
     """Why a quantised output cannot come from the kernels, beside `why_not`."""
-    if kind not in terms.quantised or PATTERNS[kind][keep_norm] not in terms.patterns:
+    if pattern not in terms.serves:
         return f"no {kind} output from {terms.backend} of {terms.build} here"
     if kind in BLOCKS and layout not in terms.layouts:
         return f"no kernel writes scales in the layout {layout}"
     return None
+
+
+def why_not_moe(
+    terms: Terms, tokens: int, rows: int, top_k: int, *, shared: bool
+) -> str | None:
+    """Why a MoE finalize cannot come from the kernels, beside `why_not`.
+
+    `rows` are those of the experts' output, which are as many on every rank.
+    """
+    if terms.moe_rows is not None and rows > terms.moe_rows:
+        return (
+            f"more than {terms.moe_rows} rows of experts, which {terms.build} refuses"
+        )
+    if terms.moe_tokens is not None and tokens > terms.moe_tokens:
+        return f"more than {terms.moe_tokens} tokens in one shot, and there are no two"
+    said = {"top_k": top_k, "include_shared_expert": shared}
+    for name, value in said.items():
+        if terms.compiled.get(name, value) != value:
+            return _compiled_otherwise(terms, name, value)
+    return None
+
+
+def _compiled_otherwise(terms: Terms, name: str, value: Any) -> str:
+    return f"compiled for {name}={terms.compiled[name]}, and the call has {value}"
 
 
 def oneshot(terms: Terms, size: int, tokens: int, asked: bool | None) -> bool | None:
@@ -121,7 +177,7 @@ def oneshot(terms: Terms, size: int, tokens: int, asked: bool | None) -> bool | 
 
     What was asked, but where the backend could not do it.
     """
-    if terms.backend == MNNVL:
+    if terms.backend != TRTLLM:
         return None  # its workspace is sized for the strategy that it chooses itself
     if tokens <= size:
         return True  # two shots need more tokens than ranks, which the kernels assert
@@ -183,7 +239,8 @@ def decide(ballots: Sequence[Mapping[str, Any]], ranks: Sequence[int]) -> Decisi
     ]
     usable: list[str] = []
     against: list[str] = []
-    for backend in FALLBACK_ORDER if not general else ():
+    order = Request(**ballots[0]["request"]).order
+    for backend in order if not general else ():
         if any(backend in ballot["backends"] for ballot in ballots):
             found = _against(backend, ballots, ranks)
             against += found

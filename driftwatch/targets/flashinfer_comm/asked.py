@@ -8,13 +8,20 @@ this one.
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from driftwatch.targets.flashinfer_comm.agreement import BACKENDS, MODES, Request
+from driftwatch.targets.flashinfer_comm.agreement import (
+    AUTO,
+    BACKENDS,
+    MODES,
+    Request,
+)
 from driftwatch.targets.flashinfer_comm.conditions import group_ranks
+from driftwatch.targets.flashinfer_comm.patterns import KNOWN_PATTERNS, MOE_PATTERNS
 
 MODE_VARIABLE = "DRIFTWATCH_FUSED"
 BACKEND_VARIABLE = "DRIFTWATCH_FUSED_BACKEND"
@@ -36,7 +43,9 @@ def asked(
         given["timeout"],
     )
     mode = os.environ.get(MODE_VARIABLE) or given["fused"]
-    backend = os.environ.get(BACKEND_VARIABLE) or given["backend"]
+    order = _names(os.environ.get(BACKEND_VARIABLE) or given["backend"])
+    patterns = _names(given["patterns"] or ())
+    top_k, eps, bias = given["top_k"], given["rms_eps"], given["weight_bias"]
     hidden, limit, seconds = (
         _count(hidden_dim),
         _count(max_token_num),
@@ -45,8 +54,22 @@ def asked(
     fault = None
     if mode not in MODES:
         fault = f"fused={mode!r} is none of {', '.join(MODES)}"
-    elif backend not in BACKENDS:
-        fault = f"backend={backend!r} is none of {', '.join(BACKENDS)}"
+    elif order != (AUTO,) and not _among(order, BACKENDS):
+        fault = (
+            f"backend={given['backend']!r} is neither {AUTO} nor one or more of "
+            f"{', '.join(BACKENDS)}"
+        )
+    elif patterns and not _among(patterns, KNOWN_PATTERNS):
+        fault = (
+            f"patterns={given['patterns']!r} are not some of "
+            f"{', '.join(KNOWN_PATTERNS)}"
+        )
+    elif top_k is None and any(name in MOE_PATTERNS for name in patterns):
+        fault = "a MoE finalize pattern needs top_k, the experts of a token"
+    elif top_k is not None and _count(top_k) <= 0:
+        fault = f"top_k must be None or a positive integer, not {top_k!r}"
+    elif not _finite(eps) > 0 or math.isnan(_finite(bias)):
+        fault = f"rms_eps and weight_bias must be numbers, not {eps!r} and {bias!r}"
     elif hidden <= 0 or limit <= 0:
         fault = (
             "hidden_dim and max_token_num must be positive integers, not "
@@ -73,7 +96,7 @@ def asked(
         hidden_dim=hidden,
         dtype=name_of_dtype(dtype),
         max_token_num=limit,
-        backend=str(backend),
+        backend=",".join(order),
         launch_with_pdl=bool(given["launch_with_pdl"]),
         fp32_acc=bool(given["fp32_acc"]),
         max_bytes=None if max_bytes is None else _count(max_bytes),
@@ -82,6 +105,11 @@ def asked(
         fallback=", ".join(
             _name_of(fallback) for fallback in fallbacks if fallback is not None
         ),
+        patterns=patterns,
+        top_k=None if top_k is None else _count(top_k),
+        rms_eps=_finite(eps, 0.0),
+        weight_bias=_finite(bias, 0.0),
+        include_shared_expert=bool(given["include_shared_expert"]),
     )
     return str(mode), request, seconds or 120.0, fault
 
@@ -120,6 +148,28 @@ def _name_of(function: Any) -> str:
         return (
             f"an instance of {type(function).__module__}.{type(function).__qualname__}"
         )
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    """One name, or several with commas between them or one after the other."""
+    try:
+        names = value.split(",") if isinstance(value, str) else value
+        return tuple(str(name).strip() for name in names)
+    except Exception:  # what is no sequence raises what it likes
+        return (str(value),)
+
+
+def _among(names: Sequence[str], known: Sequence[str]) -> bool:
+    return bool(names) and set(names) <= set(known) and len(set(names)) == len(names)
+
+
+def _finite(value: Any, otherwise: float = math.nan) -> float:
+    """A finite number as a float."""
+    try:
+        number = float(value)
+    except Exception:  # as below
+        return otherwise
+    return number if math.isfinite(number) else otherwise
 
 
 def _count(value: Any, otherwise: int = 0) -> int:

@@ -9,35 +9,41 @@ that can be launched. What a build does not take is never passed: that is in the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from driftwatch.adapter.runtime import Adapter
 from driftwatch.targets.flashinfer_comm.agreement import (
-    NORM_PATTERN,
+    CUTEDSL,
     PAIR,
     PAIR_RUN,
-    PLAIN_PATTERN,
     RUN,
     Request,
     Terms,
     oneshot,
 )
+from driftwatch.targets.flashinfer_comm.gates import MOE_RUN
 from driftwatch.targets.flashinfer_comm.machine import Machine
+from driftwatch.targets.flashinfer_comm.patterns import (
+    BLOCKS,
+    FP8,
+    GROUP_FP8,
+    KINDS,
+    MOE_FP8_PATTERN,
+    MOE_PATTERNS,
+    NORM_PATTERN,
+    NVFP4,
+    PATTERNS,
+    PLAIN_PATTERN,
+    SCALED,
+    SWIZZLED,
+)
+from driftwatch.targets.flashinfer_comm.quantised import empty_outputs, fault_of
 from driftwatch.targets.flashinfer_comm.sharing import Share
 from driftwatch.targets.flashinfer_comm.workspaces import PairWorkspace
 
 if TYPE_CHECKING:
     import torch
-
-
-def make_kernels(
-    adapter: Adapter, terms: Terms, request: Request, share: Share
-) -> UnifiedKernels | PairKernels:
-    """The kernels of agreed terms, on a workspace that the group has."""
-    return (PairKernels if terms.kind == PAIR else UnifiedKernels)(
-        adapter, terms, request, share
-    )
 
 
 class UnifiedKernels:
@@ -54,8 +60,12 @@ class UnifiedKernels:
         self._run = run
         self._fixed = {
             "launch_with_pdl": request.launch_with_pdl,
-            "fp32_acc": request.fp32_acc,
+            # Compiled kernels refuse it: they sum in a way of their own
+            "fp32_acc": request.fp32_acc and terms.backend != CUTEDSL,
         }
+        self._moe = None
+        if MOE_RUN in terms.takes:
+            self._moe = adapter.bindings[MOE_RUN].target
 
     def launch(
         self,
@@ -80,6 +90,45 @@ class UnifiedKernels:
             **arguments,
         )
 
+    def launch_moe(self, x: torch.Tensor, pattern: str, **arguments: Any) -> None:
+        """Run a MoE finalize on contiguous [rows, hidden_dim]."""
+        if self._moe is None:
+            self.launch(x, pattern, None, True, **arguments)
+            return
+        workspace: Any = self.share.workspace.object
+        _launch_moe_function(
+            self._moe,
+            x,
+            arguments,
+            workspace_ptrs=workspace.workspace_tensor,
+            world_rank=workspace.rank,
+            world_size=self._size,
+            launch_with_pdl=self._fixed["launch_with_pdl"],
+        )
+
+
+class CompiledKernels(UnifiedKernels):
+    """`allreduce_fusion` on the workspace that is compiled for a pattern."""
+
+    def launch(
+        self,
+        x: torch.Tensor,
+        pattern: str,
+        use_oneshot: bool | None,
+        trigger_completion_at_end: bool,
+        **arguments: Any,
+    ) -> None:
+        """As for the others; its kernels choose for themselves how, and when to say
+        that they are done.
+        """
+        self._run(
+            input=x,
+            workspace=self.share.workspace.object[pattern],
+            pattern=self.terms.patterns[pattern],
+            **self._fixed,
+            **arguments,
+        )
+
 
 class PairKernels:
     """`trtllm_allreduce_fusion` on a shared workspace, before 0.6.0."""
@@ -91,6 +140,7 @@ class PairKernels:
         assert run is not None and isinstance(workspace, PairWorkspace)
         self.terms, self.share = terms, share
         self._run: Callable[..., Any] = run
+        self._moe: Any = adapter.bindings[MOE_RUN].target
         self._request, self._rank, self._size = request, workspace.rank, workspace.size
 
     def launch(
@@ -121,6 +171,44 @@ class PairKernels:
             **every,
         )
 
+    def launch_moe(self, x: torch.Tensor, pattern: str, **arguments: Any) -> None:
+        """As for the unified API."""
+        _launch_moe_function(
+            self._moe,
+            x,
+            arguments,
+            workspace_ptrs=self.share.workspace.object,
+            world_rank=self._rank,
+            world_size=self._size,
+            launch_with_pdl=self._request.launch_with_pdl,
+        )
+
+
+Kernels = UnifiedKernels | PairKernels
+
+
+def make_kernels(
+    adapter: Adapter, terms: Terms, request: Request, share: Share
+) -> Kernels:
+    """The kernels of agreed terms, on a workspace that the group has."""
+    if terms.kind == PAIR:
+        return PairKernels(adapter, terms, request, share)
+    kind = CompiledKernels if terms.backend == CUTEDSL else UnifiedKernels
+    return kind(adapter, terms, request, share)
+
+
+def _launch_moe_function(
+    run: Callable[..., Any],
+    x: torch.Tensor,
+    arguments: Mapping[str, Any],
+    **place: Any,
+) -> None:
+    """The MoE finalize of the releases in which it is no pattern yet, up to 0.6.7."""
+    given = dict(arguments)
+    given["norm_weight"] = given.pop("rms_gamma")
+    given["eps"] = given.pop("rms_eps")
+    run(allreduce_in=x, **given, **place)
+
 
 _PAIR_ARGUMENTS = (
     "output",
@@ -142,14 +230,10 @@ class Stuck(RuntimeError):
 
 
 def warm_up(
-    kernels: UnifiedKernels | PairKernels,
-    request: Request,
-    machine: Machine,
-    size: int,
-    timeout: float,
+    kernels: Kernels, request: Request, machine: Machine, size: int, timeout: float
 ) -> None:
-    """Launch each basic pattern once, wait for it no longer than `timeout`, and look at
-    what it wrote.
+    """Launch the basic patterns and those that are asked for once each, wait for them
+    no longer than `timeout`, and look at what they wrote.
 
     Every rank gives ones, whose sum every dtype holds exactly.
     """
@@ -158,33 +242,125 @@ def warm_up(
     dtype = getattr(torch, request.dtype)
     device = torch.device(f"{machine.kind}:{machine.device or 0}")
     ones = torch.ones(1, request.hidden_dim, dtype=dtype, device=device)
-    summed, normed, total = (torch.empty_like(ones) for _ in range(3))
-    weight = torch.ones(request.hidden_dim, dtype=dtype, device=device)
-    kernels.launch(ones, PLAIN_PATTERN, None, True, output=summed)
-    kernels.launch(
-        ones,
-        NORM_PATTERN,
-        None,
-        True,
-        residual_in=torch.zeros_like(ones),
-        residual_out=total,
-        norm_out=normed,
-        rms_gamma=weight,
-        rms_eps=1e-6,
-    )
+    summed: dict[str, torch.Tensor] = {}
+    normed: dict[str, torch.Tensor] = {}
+    for pattern in dict.fromkeys((PLAIN_PATTERN, NORM_PATTERN, *request.patterns)):
+        if pattern not in kernels.terms.serves:
+            continue
+        total, norm, kind = torch.empty_like(ones), torch.empty_like(ones), None
+        more: dict[str, Any] = {
+            "residual_in": torch.zeros_like(ones),
+            "residual_out": total,
+            "norm_out": norm,
+            "rms_gamma": torch.ones(request.hidden_dim, dtype=dtype, device=device),
+            "rms_eps": request.rms_eps,
+        }
+        if request.weight_bias and kernels.terms.has("weight_bias"):
+            more["weight_bias"] = request.weight_bias
+        if pattern in KINDS or pattern == MOE_FP8_PATTERN:
+            kind = KINDS.get(pattern, FP8)
+            keep_norm = pattern in KINDS and PATTERNS[kind].index(pattern) == 1
+            if not keep_norm:
+                del more["norm_out"]
+            scale = None
+            if kind in SCALED:
+                scale = torch.ones(1, dtype=torch.float32, device=device)
+            if fault_of(kind, SWIZZLED, _GROUP, request.hidden_dim, scale):
+                continue
+            out = empty_outputs(ones, kind, SWIZZLED, _GROUP, keep_norm=keep_norm)
+            more |= quantised_arguments(
+                kernels.terms, kind, scale, SWIZZLED, _GROUP, out[:2]
+            )
+        summed[pattern] = total
+        if "norm_out" in more and pattern != PLAIN_PATTERN:
+            normed[pattern] = norm
+        if pattern == PLAIN_PATTERN:
+            kernels.launch(ones, pattern, None, True, output=total)
+        elif pattern in MOE_PATTERNS:
+            _launch_ones_of_experts(kernels, request, ones, pattern, more)
+        else:
+            kernels.launch(ones, pattern, None, True, **more)
     if machine.kind == "cuda":
-        make_event: Any = torch.cuda.Event  # not typed in every release of torch
-        event = make_event()
-        event.record()
-        deadline = time.monotonic() + timeout
-        while not event.query():
-            if time.monotonic() >= deadline:
-                raise Stuck(f"it has not ended within {timeout:g} s")
-            time.sleep(0.001)
-    if not all(
-        bool((result == wanted).all())
-        for result, wanted in ((summed, size), (total, size))
-    ):
-        raise RuntimeError(f"{size} ones were not summed to {size}")
-    if not bool(((normed - 1).abs() < 0.01).all()):
-        raise RuntimeError("equal numbers were not normed to one")
+        _wait_for_device(timeout)
+    for pattern, result in summed.items():
+        if not bool((result == size).all()):
+            raise RuntimeError(f"{pattern}: {size} ones were not summed to {size}")
+    bias = request.weight_bias if kernels.terms.has("weight_bias") else 0.0
+    wanted = size / (size * size + request.rms_eps) ** 0.5 * (1 + bias)
+    for pattern, result in normed.items():
+        if not bool(((result - wanted).abs() < 0.01 * max(1.0, abs(wanted))).all()):
+            raise RuntimeError(
+                f"{pattern}: equal numbers were not normed to {wanted:g}"
+            )
+
+
+_GROUP = 128
+
+
+def _launch_ones_of_experts(
+    kernels: Kernels,
+    request: Request,
+    ones: torch.Tensor,
+    pattern: str,
+    more: Mapping[str, Any],
+) -> None:
+    """One token of which the first expert counts alone."""
+    import torch
+
+    top_k = request.top_k or 1
+    scales = ones.new_zeros((1, top_k))
+    scales[:, 0] = 1.0
+    kernels.launch_moe(
+        ones.expand(top_k, -1).contiguous(),
+        pattern,
+        expanded_idx_to_permuted_idx=torch.arange(
+            top_k, dtype=torch.int32, device=ones.device
+        ).view(1, top_k),
+        expert_scale_factor=scales,
+        shared_expert_output=(
+            torch.zeros_like(ones) if request.include_shared_expert else None
+        ),
+        **more,
+    )
+
+
+def _wait_for_device(timeout: float) -> None:
+    import torch
+
+    make_event: Any = torch.cuda.Event  # not typed in every release of torch
+    event = make_event()
+    event.record()
+    deadline = time.monotonic() + timeout
+    while not event.query():
+        if time.monotonic() >= deadline:
+            raise Stuck(f"it has not ended within {timeout:g} s")
+        time.sleep(0.001)
+
+
+def quantised_arguments(
+    terms: Terms,
+    kind: str,
+    scale: torch.Tensor | None,
+    layout: str,
+    group_size: int,
+    out: Sequence[torch.Tensor],
+) -> dict[str, Any]:
+    """What a quantised pattern is given beside the rest: `out` are the quantised output
+    and its scales.
+    """
+    import torch
+
+    quant, scales = out
+    more: dict[str, Any] = {"quant_out": quant.view(-1, quant.shape[-1])}
+    if kind != FP8:
+        # The same bytes, in the dtype in which the build wants scales of NVFP4
+        more["scale_out"] = (
+            scales.view(torch.float8_e4m3fn) if kind == NVFP4 else scales
+        )
+    if kind in BLOCKS:
+        more["layout_code"] = terms.layouts[layout]
+    if kind == GROUP_FP8:
+        more["block_quant_group_size"] = group_size
+    if scale is not None:
+        more["scale_factor"] = scale
+    return more

@@ -11,25 +11,27 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from driftwatch.targets.flashinfer_comm.agreement import (
-    NORM_PATTERN,
-    PLAIN_PATTERN,
     most_tokens,
     why_not,
+    why_not_moe,
     why_not_quantised,
 )
-from driftwatch.targets.flashinfer_comm.backends import PairKernels, UnifiedKernels
+from driftwatch.targets.flashinfer_comm.backends import Kernels, quantised_arguments
 from driftwatch.targets.flashinfer_comm.deciding import Decided, FusedUnavailable
-from driftwatch.targets.flashinfer_comm.quantised import (
-    BLOCKS,
+from driftwatch.targets.flashinfer_comm.patterns import (
     FP8,
-    GROUP_FP8,
-    NVFP4,
+    MOE_FP8_PATTERN,
+    MOE_PATTERN,
+    NORM_PATTERN,
     PATTERNS,
-    quantize,
+    PLAIN_PATTERN,
+    SWIZZLED,
 )
+from driftwatch.targets.flashinfer_comm.quantised import quantize
 from driftwatch.targets.flashinfer_comm.reference import (
     reference_add_rmsnorm,
     reference_allreduce,
+    reference_moe_finalize,
 )
 
 if TYPE_CHECKING:
@@ -54,16 +56,38 @@ class Calls(Decided):
         self._of_weight = (self._hidden,)
         self._dtype: torch.dtype = getattr(torch, self.request.dtype)
         self._most = most_tokens(self.request, self.terms)
-        self._biased = self.terms is not None and self.terms.has("weight_bias")
+        self._serves: frozenset[str] = frozenset()
+        # The only bias and eps that the kernels take; None is any
+        self._bias: float | None = None
+        self._eps: float | None = None
+        if self.terms is not None:
+            self._serves = frozenset(self.terms.serves)
+            self._bias = None if self.terms.has("weight_bias") else 0.0
+            self._bias = self.terms.compiled.get("weight_bias", self._bias)
+            self._eps = self.terms.compiled.get("rms_eps")
 
-    def can_run(self, x: torch.Tensor, weight_bias: float = 0.0) -> bool:
+    def can_run(
+        self,
+        x: torch.Tensor,
+        weight_bias: float | None = None,
+        *,
+        eps: float | None = None,
+        pattern: str = NORM_PATTERN,
+    ) -> bool:
         """Whether a call with such an input would be fused.
 
-        No rank waits for another.
+        No rank waits for another. For a MoE finalize, `x` is like the residual.
         """
-        return self.why_not(x, weight_bias) is None
+        return self.why_not(x, weight_bias, eps=eps, pattern=pattern) is None
 
-    def why_not(self, x: torch.Tensor, weight_bias: float = 0.0) -> str | None:
+    def why_not(
+        self,
+        x: torch.Tensor,
+        weight_bias: float | None = None,
+        *,
+        eps: float | None = None,
+        pattern: str = NORM_PATTERN,
+    ) -> str | None:
         """Why a call with such an input would not be fused; None when it would be."""
         if self.closed:
             return "this FusedAllReduce is closed"
@@ -73,8 +97,14 @@ class Calls(Decided):
             return _DETACHED
         if self._misfit(x):
             return self._misfit(x)
+        tokens = x.numel() // self.request.hidden_dim
         return why_not(
-            self.request, self.terms, x.numel() // self.request.hidden_dim, weight_bias
+            self.request,
+            self.terms,
+            tokens,
+            self.request.weight_bias if weight_bias is None else weight_bias,
+            self.request.rms_eps if eps is None else eps,
+            pattern,
         )
 
     def run_norm(  # noqa: PLR0913 - as the constructor
@@ -101,7 +131,7 @@ class Calls(Decided):
         if not x.numel():
             self.calls["empty"] += 1
             return
-        kernels = self._route(x, weight_bias, self.fallback)
+        kernels = self._route(x, NORM_PATTERN, weight_bias, eps, self.fallback)
         if kernels is None:
             normed, summed = self._unfused(x, residual, weight, eps, weight_bias)
             norm_out.copy_(normed)
@@ -118,7 +148,7 @@ class Calls(Decided):
             residual_in=self._before(x, residual),
             residual_out=self._rows(summed),
             norm_out=self._rows(normed),
-            rms_gamma=weight if weight.is_contiguous() else weight.contiguous(),
+            rms_gamma=_plain(weight),
             rms_eps=eps,
             **({"weight_bias": weight_bias} if weight_bias else {}),
         )
@@ -145,10 +175,10 @@ class Calls(Decided):
         if not x.numel():
             self.calls["empty"] += 1
             return
-        why = None
+        pattern, why = PATTERNS[kind][keep_norm], None
         if self.terms is not None:
-            why = why_not_quantised(self.terms, kind, layout, keep_norm=keep_norm)
-        kernels = self._route(x, weight_bias, self.fallback, why)
+            why = why_not_quantised(self.terms, pattern, kind, layout)
+        kernels = self._route(x, pattern, weight_bias, eps, self.fallback, why)
         if kernels is None:
             normed, total = self._unfused(*given)
             made = quantize(self._rows(normed), kind, scale, layout, group_size)
@@ -158,30 +188,108 @@ class Calls(Decided):
             if keep_norm:
                 norm.copy_(normed)
             return
-        more: dict[str, Any] = {"quant_out": quant.view(-1, quant.shape[-1])}
-        if kind != FP8:
-            more["scale_out"] = _as_e4m3(scales) if kind == NVFP4 else scales
-        if kind in BLOCKS:
-            more["layout_code"] = kernels.terms.layouts[layout]
-        if kind == GROUP_FP8:
-            more["block_quant_group_size"] = group_size
-        if scale is not None:
-            more["scale_factor"] = scale
+        more = quantised_arguments(
+            kernels.terms, kind, scale, layout, group_size, (quant, scales)
+        )
         if keep_norm:
             more["norm_out"] = self._rows(norm)
         if weight_bias:
             more["weight_bias"] = weight_bias
         kernels.launch(
             self._rows(x),
-            PATTERNS[kind][keep_norm],
+            pattern,
             use_oneshot,
             trigger_completion_at_end,
             residual_in=self._before(x, residual),
             residual_out=self._rows(summed),
-            rms_gamma=weight.contiguous(),
+            rms_gamma=_plain(weight),
             rms_eps=eps,
             **more,
         )
+
+    def run_moe(
+        self,
+        given: tuple[torch.Tensor, torch.Tensor | None, torch.Tensor, float, float],
+        moe: tuple[torch.Tensor, torch.Tensor, torch.Tensor | None],
+        scale: torch.Tensor | None,
+        out: tuple[torch.Tensor, torch.Tensor],
+    ) -> None:
+        """What the custom op of the MoE finalize does.
+
+        `moe` are index, factor and the shared expert. The results are written to `out`,
+        which is new: the norm, quantised where there is a `scale`, and the residual.
+        """
+        x, residual, weight, eps, weight_bias = given
+        index, factor, shared = moe
+        norm, summed = out
+        self._check(x, weight)
+        self._check_moe(x, residual, moe)
+        if not summed.numel():
+            self.calls["empty"] += 1
+            return
+        why = None
+        tokens, top_k = index.shape
+        if self.terms is not None:
+            why = why_not_moe(
+                self.terms, tokens, x.shape[0], top_k, shared=shared is not None
+            )
+        pattern = MOE_PATTERN if scale is None else MOE_FP8_PATTERN
+        kernels = self._route(summed, pattern, weight_bias, eps, self.fallback, why)
+        if kernels is None:
+            own = reference_moe_finalize(x, index, factor, shared)
+            normed, total = self._unfused(own, residual, weight, eps, weight_bias)
+            if scale is not None:
+                normed = quantize(normed, FP8, scale, SWIZZLED, 0)[0]
+            norm.copy_(normed)
+            summed.copy_(total)
+            return
+        more = {"norm_out": norm}
+        if scale is not None:
+            more = {"quant_out": norm, "scale_factor": scale}
+        kernels.launch_moe(
+            _plain(x),
+            pattern,
+            expanded_idx_to_permuted_idx=_plain(index),
+            expert_scale_factor=_plain(factor),
+            shared_expert_output=None if shared is None else _plain(shared),
+            residual_in=self._before(summed, residual),
+            residual_out=summed,
+            rms_gamma=_plain(weight),
+            rms_eps=eps,
+            **more,
+            **({"weight_bias": weight_bias} if weight_bias else {}),
+        )
+
+    def _check_moe(
+        self,
+        x: torch.Tensor,
+        residual: torch.Tensor | None,
+        moe: tuple[torch.Tensor, torch.Tensor, torch.Tensor | None],
+    ) -> None:
+        import torch
+
+        index, factor, shared = moe
+        if x.dim() != 2:
+            raise ValueError(f"input must be [rows, {self._hidden}], not {_looks(x)}")
+        if index.dim() != 2 or index.dtype is not torch.int32 or not index.shape[1]:
+            raise ValueError(
+                "expanded_idx_to_permuted_idx must be [tokens, top_k] of torch.int32, "
+                f"not {_looks(index)}"
+            )
+        if factor.shape != index.shape or factor.dtype is not self._dtype:
+            raise ValueError(
+                f"expert_scale_factor must be {list(index.shape)} of {self._dtype}, "
+                f"not {_looks(factor)}"
+            )
+        for what, other in (("residual", residual), ("shared_expert_output", shared)):
+            wanted = (index.shape[0], self._hidden)
+            if other is not None and (
+                other.shape != wanted or other.dtype is not self._dtype
+            ):
+                raise ValueError(
+                    f"{what} must be {list(wanted)} of {self._dtype}, "
+                    f"not {_looks(other)}"
+                )
 
     def _unfused(
         self,
@@ -208,7 +316,7 @@ class Calls(Decided):
         if not x.numel():
             self.calls["empty"] += 1
             return x.new_empty(x.shape)
-        kernels = self._route(x, 0.0, self.fallback_allreduce)
+        kernels = self._route(x, PLAIN_PATTERN, None, None, self.fallback_allreduce)
         if kernels is not None:
             out = x.new_empty(x.shape)
             kernels.launch(
@@ -224,9 +332,8 @@ class Calls(Decided):
         return reference_allreduce(x, self.group, self.world_size)
 
     def _rows(self, x: torch.Tensor) -> torch.Tensor:
-        if x.dim() == 2 and x.is_contiguous():
-            return x
-        return x.contiguous().view(-1, self._hidden)
+        x = _plain(x)
+        return x if x.dim() == 2 else x.view(-1, self._hidden)
 
     def _misfit(self, x: torch.Tensor) -> str | None:
         if x.dtype is self._dtype and x.dim() > 1 and x.shape[-1] == self._hidden:
@@ -268,13 +375,16 @@ class Calls(Decided):
     def _route(
         self,
         x: torch.Tensor,
-        weight_bias: float,
+        pattern: str,
+        weight_bias: float | None,
+        eps: float | None,
         fallback: Callable[..., Any] | None,
         why: str | None = None,
-    ) -> UnifiedKernels | PairKernels | None:
+    ) -> Kernels | None:
         """The kernels this call goes to, by rules that are the same on every rank.
 
-        None for the other path.
+        None for the other path. `x` has a row for each token. A bias and eps of None
+        are those of a pattern that has none.
         """
         kernels = self._kernels
         if kernels is not None and self.terms is not None:
@@ -284,13 +394,16 @@ class Calls(Decided):
             if (
                 why is None
                 and tokens <= self._most
-                and (not weight_bias or self._biased)
+                and pattern in self._serves
+                and (self._bias is None or weight_bias in (self._bias, None))
+                and (self._eps is None or eps in (self._eps, None))
             ):
                 self.calls["fused"] += 1
                 if x.is_cuda:
                     self._count_capture()
                 return kernels
-            why = why or why_not(self.request, self.terms, tokens, weight_bias)
+            bias = weight_bias or 0.0
+            why = why or why_not(self.request, self.terms, tokens, bias, eps, pattern)
             assert why is not None  # it is why these limits are what they are
             self.unfused_because[why] = self.unfused_because.get(why, 0) + 1
             limit = self.request.required_tokens
@@ -312,18 +425,26 @@ class Calls(Decided):
             self.calls["captured"] += 1
 
 
-def _as_e4m3(scales: torch.Tensor) -> torch.Tensor:
-    """The same bytes, in the dtype in which the build wants scales of NVFP4."""
+_ALIGNMENT = 16
+"""Bytes that one access of a kernel takes: what begins elsewhere it cannot read."""
+
+
+def _plain(x: torch.Tensor) -> torch.Tensor:
+    """The tensor, or a copy where a kernel cannot read it directly."""
+    if x.is_contiguous() and not x.data_ptr() % _ALIGNMENT:
+        return x
     import torch
 
-    return scales.view(torch.float8_e4m3fn)
+    return x.clone(memory_format=torch.contiguous_format)
 
 
 def _plain_memory(out: torch.Tensor) -> torch.Tensor:
     """The tensor, or one like it in plain order where a kernel cannot write to it
     directly.
     """
-    return out if out.is_contiguous() else out.new_empty(out.shape)
+    if out.is_contiguous() and not out.data_ptr() % _ALIGNMENT:
+        return out
+    return out.new_empty(out.shape)
 
 
 def _looks(x: torch.Tensor) -> str:

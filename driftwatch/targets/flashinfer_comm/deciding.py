@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from driftwatch.adapter.runtime import Adapter
 from driftwatch.adapter.signatures import AdapterError
 from driftwatch.targets.flashinfer_comm.agreement import (
-    FALLBACK_ORDER,
+    CUTEDSL,
     GROW,
     OFF,
     REQUIRE,
@@ -33,11 +33,14 @@ from driftwatch.targets.flashinfer_comm.agreement import (
 )
 from driftwatch.targets.flashinfer_comm.asked import place_in
 from driftwatch.targets.flashinfer_comm.backends import (
-    PairKernels,
+    Kernels,
     Stuck,
-    UnifiedKernels,
     make_kernels,
     warm_up,
+)
+from driftwatch.targets.flashinfer_comm.compiled import (
+    compiled_patterns,
+    compiled_values,
 )
 from driftwatch.targets.flashinfer_comm.gates import known_fault, offers
 from driftwatch.targets.flashinfer_comm.machine import (
@@ -84,7 +87,7 @@ class Decided:
         )
         self.closed = False
         self.terms: Terms | None = None
-        self._kernels: UnifiedKernels | PairKernels | None = None
+        self._kernels: Kernels | None = None
         self.rank, self.world_size, self.ranks = place_in(group)
         if self.world_size == 1:
             if fault:
@@ -229,7 +232,8 @@ class Decided:
 
         def launch() -> None:
             assert self._kernels is not None
-            warm_up(self._kernels, self.request, machine, self.world_size, self.timeout)
+            ranks, timeout = self.world_size, self.timeout
+            warm_up(self._kernels, self.request, machine, ranks, timeout)
 
         failed = self._step(meeting, "making the workspace", make)
         if not failed:
@@ -355,7 +359,7 @@ class Decided:
         """
         found = {
             backend: held(self.adapter, self._share_key(backend))
-            for backend in FALLBACK_ORDER
+            for backend in self.request.order
         }
         return {
             backend: {
@@ -375,7 +379,14 @@ class Decided:
             backend,
             self.adapter.installed.described,
             self.request.dtype == "float32",
+            self._compiled_in() if backend == CUTEDSL else None,
         )
+
+    def _compiled_in(self) -> str:
+        """All that a workspace is compiled for, but how many tokens it takes."""
+        values = compiled_values(self.request)
+        patterns = compiled_patterns(self.request)
+        return json.dumps([self.request.hidden_dim, patterns, values], sort_keys=True)
 
     def _latch(self, backend: str) -> tuple[Any, ...]:
         """All that decides whether making a workspace can work."""

@@ -11,7 +11,7 @@ every rank.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,7 +21,8 @@ from driftwatch.targets.flashinfer_comm.asked import asked
 from driftwatch.targets.flashinfer_comm.calling import Calls
 from driftwatch.targets.flashinfer_comm.gates import workspace_bytes
 from driftwatch.targets.flashinfer_comm.operators import live, operators
-from driftwatch.targets.flashinfer_comm.quantised import SWIZZLED, Quantized, fault_of
+from driftwatch.targets.flashinfer_comm.patterns import FP8, SWIZZLED
+from driftwatch.targets.flashinfer_comm.quantised import Quantized, fault_of
 
 if TYPE_CHECKING:
     import torch
@@ -34,7 +35,9 @@ class FusedAllReduce(Calls):
 
     Made by all ranks of the group at the same time. `fused` is "auto" (fused where
     every rank can), "require" (or every rank raises `FusedUnavailable`) or "off".
-    `backend` "auto" leaves it to all ranks together. `max_bytes` is the largest message
+    `backend` "auto" leaves it to all ranks together; "trtllm", "mnnvl" and
+    "mnnvl-cutedsl", or several in the order in which to try them, are whose kernels to
+    use. `max_bytes` is the largest message
     to fuse: None for what engines have found to pay on this machine, 0 for no such
     limit. Under "require", calls of more than `required_tokens` may go unfused.
     `fallback` and `fallback_allreduce` are what to run in the place of the reference;
@@ -43,6 +46,13 @@ class FusedAllReduce(Calls):
     not run on several streams at once. The environment has the last word:
     DRIFTWATCH_FUSED, DRIFTWATCH_FUSED_BACKEND, DRIFTWATCH_FUSED_TIMEOUT. Every call
     must be made by all ranks with the same number of tokens.
+
+    `patterns` are the fusion patterns that it is for, by their upstream names: only a
+    backend with all of them is used, and each is launched once to prove that it works.
+    None is the sum and the norm, and whatever else the backend has. The kernels of
+    mnnvl-cutedsl are compiled for them (None: the norm alone), and for `top_k`,
+    `rms_eps`, `weight_bias` and `include_shared_expert`: calls that say otherwise go
+    unfused. A call without eps or weight_bias has these.
 
     `group` is a process group of torch, None for WORLD. Inputs are `[..., hidden_dim]`
     of `dtype`, which is float16, bfloat16 or float32; `max_token_num` is how many rows
@@ -63,7 +73,7 @@ class FusedAllReduce(Calls):
         max_token_num: int,
         fused: str = AUTO,
         *,
-        backend: str = AUTO,
+        backend: str | Sequence[str] = AUTO,
         launch_with_pdl: bool = True,
         fp32_acc: bool = True,
         timeout: float = 120.0,
@@ -72,6 +82,11 @@ class FusedAllReduce(Calls):
         share: bool = True,
         fallback: Callable[..., tuple[torch.Tensor, torch.Tensor]] | None = None,
         fallback_allreduce: Callable[[torch.Tensor], torch.Tensor] | None = None,
+        patterns: Sequence[str] | None = None,
+        top_k: int | None = None,
+        rms_eps: float = 1e-6,
+        weight_bias: float = 0.0,
+        include_shared_expert: bool = True,
     ) -> None:
         given = {
             "hidden_dim": hidden_dim,
@@ -85,6 +100,11 @@ class FusedAllReduce(Calls):
             "max_bytes": max_bytes,
             "required_tokens": required_tokens,
             "share": share,
+            "patterns": patterns,
+            "top_k": top_k,
+            "rms_eps": rms_eps,
+            "weight_bias": weight_bias,
+            "include_shared_expert": include_shared_expert,
         }
         self.fallback, self.fallback_allreduce = fallback, fallback_allreduce
         self.calls = {
@@ -111,8 +131,8 @@ class FusedAllReduce(Calls):
         input: torch.Tensor,  # noqa: A002 - the library's own name for it
         residual: torch.Tensor | None,
         weight: torch.Tensor,
-        eps: float = 1e-6,
-        weight_bias: float = 0.0,
+        eps: float | None = None,
+        weight_bias: float | None = None,
         *,
         norm_out: torch.Tensor | None = None,
         residual_out: torch.Tensor | None = None,
@@ -133,6 +153,10 @@ class FusedAllReduce(Calls):
         Raises ValueError for a form, dtype or device that does not fit, RuntimeError
         when closed, `FusedUnavailable` when fused is required and this call cannot be.
         """
+        if eps is None:
+            eps = self.request.rms_eps
+        if weight_bias is None:
+            weight_bias = self.request.weight_bias
         if norm_out is None and residual_out is None:
             out: tuple[torch.Tensor, torch.Tensor] = self._operators.allreduce_rmsnorm(
                 input,
@@ -173,8 +197,8 @@ class FusedAllReduce(Calls):
         input: torch.Tensor,  # noqa: A002 - as above
         residual: torch.Tensor | None,
         weight: torch.Tensor,
-        eps: float = 1e-6,
-        weight_bias: float = 0.0,
+        eps: float | None = None,
+        weight_bias: float | None = None,
         *,
         kind: str,
         scale: torch.Tensor | None = None,
@@ -206,9 +230,58 @@ class FusedAllReduce(Calls):
         fault = fault_of(kind, layout, group_size, self.request.hidden_dim, scale)
         if fault:
             raise ValueError(fault)
-        given = (input, residual, weight, eps, weight_bias)
+        given = (input, residual, weight, *self._numbers(eps, weight_bias))
         return Quantized(
             *self._operators.allreduce_rmsnorm_quantized(*given, *asked_for, *how)
+        )
+
+    def moe_finalize(
+        self,
+        input: torch.Tensor,  # noqa: A002 - as above
+        expanded_idx_to_permuted_idx: torch.Tensor,
+        expert_scale_factor: torch.Tensor,
+        residual: torch.Tensor | None,
+        weight: torch.Tensor,
+        eps: float | None = None,
+        weight_bias: float | None = None,
+        *,
+        shared_expert_output: torch.Tensor | None = None,
+        scale: torch.Tensor | None = None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The experts' rows brought together, summed over ranks, and normed.
+
+        What a rank has of a token is the sum of its experts' rows, each by its factor,
+        and of the shared expert's output; the rest is as a call does it. Returns the
+        norm and the new residual, both new. `input` is `[rows, hidden_dim]`, as many
+        rows on every rank, `expanded_idx_to_permuted_idx` int32 `[tokens, top_k]`, the
+        row of each expert of a token or -1, `expert_scale_factor` as large, of the
+        operation's dtype. `residual` and `shared_expert_output` are `[tokens,
+        hidden_dim]`, `weight` is `[hidden_dim]`. With `scale`, one float32 number in a
+        tensor, the norm is divided by it and float8_e4m3fn. Raises as a call does.
+        """
+        fault = scale is not None and fault_of(FP8, SWIZZLED, 1, 1, scale)
+        if fault:
+            raise ValueError(fault)
+        out: tuple[torch.Tensor, torch.Tensor] = self._operators.allreduce_moe_finalize(
+            input,
+            residual,
+            weight,
+            *self._numbers(eps, weight_bias),
+            expanded_idx_to_permuted_idx,
+            expert_scale_factor,
+            shared_expert_output,
+            scale,
+            self._key,
+        )
+        return out
+
+    def _numbers(
+        self, eps: float | None, weight_bias: float | None
+    ) -> tuple[float, float]:
+        """What a call says of them, or what the operation was made for."""
+        return (
+            self.request.rms_eps if eps is None else eps,
+            self.request.weight_bias if weight_bias is None else weight_bias,
         )
 
     # -- ending ------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any
 from driftwatch.adapter.runtime import Adapter
 from driftwatch.targets.flashinfer_comm.agreement import (
     AUTO,
-    FALLBACK_ORDER,
+    CUTEDSL,
     MNNVL,
     PAIR,
     PAIR_RUN,
@@ -27,12 +27,27 @@ from driftwatch.targets.flashinfer_comm.agreement import (
     Terms,
     listed,
 )
+from driftwatch.targets.flashinfer_comm.compiled import (
+    COMPILED_MODES,
+    compiled_objection,
+    compiled_patterns,
+    compiled_values,
+)
 from driftwatch.targets.flashinfer_comm.machine import Machine
-from driftwatch.targets.flashinfer_comm.quantised import LINEAR, SWIZZLED
+from driftwatch.targets.flashinfer_comm.patterns import (
+    LINEAR,
+    MOE_PATTERN,
+    NORM_PATTERN,
+    PLAIN_PATTERN,
+    SWIZZLED,
+)
 
 CREATE = "create_allreduce_fusion_workspace"
 PAIR_CREATE = "trtllm_create_ipc_workspace_for_all_reduce_fusion"
 PAIR_DESTROY = "trtllm_destroy_ipc_workspace_for_all_reduce_fusion"
+MOE_RUN = "trtllm_moe_finalize_allreduce_fusion"
+_MAX_MOE = 2**31 - 2**21
+"""A MoE finalize of more bytes, over all ranks, is refused by every release."""
 _MAX_EXCHANGE = 2**31
 """No release makes an exchange buffer larger than this."""
 _MAX_MNNVL = 2**32 - 1
@@ -79,6 +94,8 @@ def find_interface(adapter: Adapter, backend: str) -> Interface | str:
         )
         if row is not None:
             return Interface(UNIFIED, row["sub_group"], row["device_is"])
+        if backend == CUTEDSL and not unified.takes("apply_rms_norm"):
+            return f"{adapter.installed.described} has no backend {CUTEDSL}"
         # A build of no known release: the portable call passes both, so whichever it
         # looks at is the right one.
         both = unified.takes("group") and unified.takes("comm_backend")
@@ -113,14 +130,14 @@ def offers(
     Of the backends in `fitting` there is a workspace already.
     """
     found: dict[str, dict[str, Any]] = {}
-    for backend in FALLBACK_ORDER if request.backend == AUTO else (request.backend,):
+    for backend in request.order:
         interface = find_interface(adapter, backend)
         against = interface if isinstance(interface, str) else None
         terms = None
         if isinstance(interface, Interface):
             terms = make_terms(adapter, request, machine, backend, interface, size)
             where = (rank, size, world)
-            against = objection(
+            against = _lacking(request, terms) or objection(
                 adapter,
                 request,
                 machine,
@@ -150,6 +167,15 @@ def make_terms(
         if interface.kind == UNIFIED
         else (PAIR_CREATE, PAIR_RUN, PAIR_DESTROY)
     )
+    patterns = adapter.attribute("AllReduceFusionPattern")
+    numbers = {
+        name: int(getattr(patterns, name))
+        for name in sorted(vars(patterns))
+        if name.startswith("k")
+    }
+    serves, moe = _serves(adapter, request, machine, backend, numbers)
+    if moe is not None and MOE_PATTERN not in numbers:
+        names = (*names, MOE_RUN)
     shapes = {name: adapter.bindings[name].shape for name in names}
     row = _row(adapter.target["oneshot"], adapter.installed.release)
     limits = adapter.target["sizes"] if request.max_bytes is None else []
@@ -161,7 +187,6 @@ def make_terms(
         ),
         None,
     )
-    patterns = adapter.attribute("AllReduceFusionPattern")
     return Terms(
         backend=backend,
         kind=interface.kind,
@@ -170,34 +195,67 @@ def make_terms(
         takes={
             name: sorted(shape.names) if shape else [] for name, shape in shapes.items()
         },
-        patterns={
-            name: int(getattr(patterns, name))
-            for name in sorted(vars(patterns))
-            if name.startswith("k")
-        },
+        patterns=numbers,
         oneshot_tokens=row["tokens"] if row and interface.kind == PAIR else None,
         max_bytes=request.max_bytes or limit,
-        quantised=_quantised(adapter, request, machine, backend),
+        serves=serves,
         layouts=_layouts(adapter),
+        compiled=compiled_values(request) if backend == CUTEDSL else {},
+        **_moe_limits(request, moe, size),
     )
 
 
-def _quantised(
-    adapter: Adapter, request: Request, machine: Machine, backend: str
-) -> list[str]:
-    """The kinds of quantised output that a backend of this build has on this machine
-    for this dtype.
+def _serves(
+    adapter: Adapter,
+    request: Request,
+    machine: Machine,
+    backend: str,
+    numbers: Mapping[str, int],
+) -> tuple[list[str], Mapping[str, Any] | None]:
+    """The patterns that a backend of this build runs on this machine for this dtype,
+    and the row that says so of the MoE finalize.
     """
     release, major = adapter.installed.release, (machine.capability or (0, 0))[0]
     rows = [
-        r
-        for r in adapter.target["quantised"]
-        if release in r["releases"] and r["backend"] == backend
+        row
+        for row in adapter.target["patterns"]
+        if release in row["releases"]
+        and row["backend"] == backend
+        and major >= row["least_major"]
+        and request.dtype in row["dtypes"]
     ]
-    fits = [
-        r for r in rows if major >= r["least_major"] and request.dtype in r["dtypes"]
-    ]
-    return sorted(row["kind"] for row in fits)
+    there = {name for row in rows for name in row["names"] if name in numbers}
+    moe = next((row for row in rows if MOE_PATTERN in row["names"]), None)
+    if moe is not None and MOE_PATTERN not in numbers and adapter.available(MOE_RUN):
+        there.add(MOE_PATTERN)  # as a function of its own, before it was a pattern
+    if backend == CUTEDSL:
+        wanted = set(compiled_patterns(request)) & set(COMPILED_MODES)
+        there = wanted & (there if release is not None else set(numbers))
+    else:
+        there |= {PLAIN_PATTERN, NORM_PATTERN}  # also of a build that nobody knows
+    return sorted(there), moe if MOE_PATTERN in there else None
+
+
+def _moe_limits(
+    request: Request, row: Mapping[str, Any] | None, size: int
+) -> dict[str, int]:
+    """How large a MoE finalize may be: the release's own checks, and what an index of
+    the kernels can reach.
+    """
+    if row is None or not row.get("one_shot"):
+        return {}
+    rows = (2**31 - 1) // request.hidden_dim
+    if row.get("counts_rows"):
+        rows = min(rows, _MAX_MOE // (2 * request.hidden_dim * size))
+    return {"moe_rows": rows, "moe_tokens": _MAX_MOE // (request.row_bytes * size)}
+
+
+def _lacking(request: Request, terms: Terms) -> str | None:
+    """Why a backend is not for what the operation is made for."""
+    missing = [name for name in request.patterns if name not in terms.serves]
+    if missing:
+        return f"no {missing[0]} from {terms.backend} of {terms.build} here"
+    return None
 
 
 def _layouts(adapter: Adapter) -> dict[str, int]:
@@ -265,6 +323,8 @@ def objection(
             f"compute capability {major}.{minor} is not one its {backend} kernels "
             "are built for"
         )
+    if backend == CUTEDSL and machine.multicast is False:
+        return f"{CUTEDSL} needs NVLink multicast, and the device has none"
     if request.backend == AUTO and backend == MNNVL:
         against = _not_by_itself(
             target["auto"], adapter.installed.release, machine, described
@@ -276,6 +336,10 @@ def objection(
             f"{MNNVL} needs NVLink multicast or fabric memory, and the device has "
             "neither"
         )
+    if backend == CUTEDSL:
+        against = compiled_objection(adapter, request, size)
+        if against:
+            return against
     if interface.device_is == "rank" and machine.device != rank:
         return (
             f"this release allocates on device {rank}, the rank's own number, and "
@@ -339,8 +403,12 @@ def workspace_bytes(request: Request, backend: str, size: int) -> int:
     """What a workspace takes on each device.
 
     trtllm has one buffer for exchange and three for one-shot messages, mnnvl three for
-    two stages of rounded tokens.
+    two stages of rounded tokens. Of mnnvl-cutedsl it is the least: two buffers of all
+    tokens for each way of compiling; how many more depends on the build's profiles.
     """
+    if backend == CUTEDSL:
+        ways = {str(COMPILED_MODES.get(p)) for p in compiled_patterns(request)}
+        return 2 * len(ways) * request.max_token_num * request.row_bytes
     if backend == MNNVL:
         rounded = -(-request.max_token_num // size) * size
         return 3 * 2 * rounded * request.row_bytes

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from driftwatch.adapter.signatures import AdapterError
+from driftwatch.targets.flashinfer_comm.patterns import FP8, SWIZZLED
 from driftwatch.targets.flashinfer_comm.quantised import empty_outputs
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ live: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 _registered: list[Any] = []
 _HOW = "bool? use_oneshot, bool trigger_completion_at_end, str key"
 _QUANTIZED = "Tensor? scale, str kind, str layout, int group_size, bool keep_norm"
+_MOE = "Tensor index, Tensor factor, Tensor? shared, Tensor? scale"
 _NORM = "Tensor input, Tensor? residual, Tensor weight, float eps, float weight_bias"
 
 
@@ -85,6 +87,25 @@ def run_quantized(
     return out
 
 
+def run_moe(x: torch.Tensor, *given: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    residual, weight, eps, weight_bias, index, factor, shared, scale, key = given
+    check_devices(x, residual, weight, index, factor, shared, scale)
+    out = _empty_of_moe(x, index, scale)
+    _find(key).run_moe(
+        (x, residual, weight, eps, weight_bias), (index, factor, shared), scale, out
+    )
+    return out
+
+
+def _empty_of_moe(
+    x: torch.Tensor, index: torch.Tensor, scale: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    summed = x.new_empty((index.shape[0], x.shape[-1]))
+    if scale is None:
+        return x.new_empty(summed.shape), summed
+    return empty_outputs(summed, FP8, SWIZZLED, 1, keep_norm=False)[0], summed
+
+
 def run_plain(x: torch.Tensor, *how: Any) -> torch.Tensor:
     out: torch.Tensor = _find(how[-1]).run_plain(x, *how[:-1])
     return out
@@ -116,6 +137,12 @@ def _fake_quantized(
     return empty_outputs(x, kind, layout, group_size, keep_norm=keep_norm)
 
 
+def _fake_moe(x: torch.Tensor, *given: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    residual, weight, _, _, index, factor, shared, scale, _ = given
+    check_devices(x, residual, weight, index, factor, shared, scale)
+    return _empty_of_moe(x, index, scale)
+
+
 def _fake_plain(x: torch.Tensor, *how: Any) -> torch.Tensor:
     return x.new_empty(x.shape)
 
@@ -142,6 +169,10 @@ def _ops() -> dict[str, tuple[Callable[..., Any], Callable[..., Any]]]:
             _fake_quantized,
         ),
         f"allreduce(Tensor input, {_HOW}) -> Tensor": (run_plain, _fake_plain),
+        f"allreduce_moe_finalize({_NORM}, {_MOE}, str key) -> (Tensor, Tensor)": (
+            run_moe,
+            _fake_moe,
+        ),
     }
 
 

@@ -12,17 +12,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from driftwatch.targets.flashinfer_comm.agreement import Request
 from driftwatch.targets.flashinfer_comm.deciding import FusedUnavailable
 from driftwatch.targets.flashinfer_comm.fused import FusedAllReduce
-from driftwatch.targets.flashinfer_comm.quantised import (
+from driftwatch.targets.flashinfer_comm.patterns import (
     GROUP_FP8,
     LINEAR,
     NVFP4,
     PATTERNS,
     SCALED,
-    fault_of,
-    quantize,
 )
+from driftwatch.targets.flashinfer_comm.quantised import fault_of, quantize
 
 if TYPE_CHECKING:
     import torch
@@ -59,14 +59,8 @@ class Proof:
     ) -> None:
         """Hold a norm and a sum against float64, element by element."""
         exact = exact_result(self.parts, self.residual, self.weight, _EPS, bias)
-        for name, value, (want, bound) in (
-            ("norm", got[0], exact[0]),
-            ("residual", got[1], exact[1]),
-        ):
-            excess = (value.detach().cpu().double() - want).abs() - bound
-            if not bool((excess <= 0).all()):
-                most = f"{float(excess.max()):.3g} too much"
-                self.say(f"the {name} of {what} is off by {most}")
+        self._within(what, "norm", got[0], exact[0])
+        self._within(what, "residual", got[1], exact[1])
 
     # -- what is tried -------------------------------------------------------------
 
@@ -138,6 +132,70 @@ class Proof:
             if kind != GROUP_FP8 and got[1].shape != wanted[1].shape:
                 self.say(f"{kind} output has scales of another form")
         return tried
+
+    def moe(self, top_k: int) -> list[dict[str, Any]]:
+        """A MoE finalize, without a shared expert, with one, and quantised."""
+        import torch
+
+        size, tried = self.op.world_size, []
+        made = make_experts(self.tokens, self.op.request, size, top_k)
+        experts, index, factor, shared = made[self.op.rank]
+        every = [exact_experts(e, i, f, s) for e, i, f, s in made]
+        alone = [exact_experts(e, i, f, None) for e, i, f, _ in made]
+        scale = torch.ones(1)
+        for what, wanted, more in (
+            ("a MoE finalize", alone, {}),
+            ("one with a shared expert", every, {"shared_expert_output": shared}),
+            (
+                "a quantised one",
+                every,
+                {"shared_expert_output": shared, "scale": scale},
+            ),
+        ):
+            before = dict(self.op.calls)
+            residual, weight = self.inputs()[1:]
+            there = {name: value.to(self.device) for name, value in more.items()}
+            try:
+                got = self.op.moe_finalize(
+                    experts.to(self.device),
+                    index.to(self.device),
+                    factor.to(self.device),
+                    residual,
+                    weight,
+                    _EPS,
+                    **there,
+                )
+            except FusedUnavailable as error:
+                tried.append({"what": what, "refused": str(error)})
+                continue
+            tried.append({"what": what, "path": self._path(before)})
+            exact = exact_result(
+                [part for part, _ in wanted],
+                self.residual,
+                self.weight,
+                _EPS,
+                0.0,
+                sum((off for _, off in wanted), torch.zeros(())),
+            )
+            norm, bound = exact[0]
+            if "scale" in more:
+                bound = bound + norm.abs() / 8 + 2.0**-9  # half a step of its form
+                norm = norm.clamp(-448, 448)
+            self._within(what, "norm", got[0].to(torch.float32), (norm, bound))
+            self._within(what, "residual", got[1], exact[1])
+        return tried
+
+    def _within(
+        self,
+        what: str,
+        name: str,
+        got: torch.Tensor,
+        wanted: tuple[torch.Tensor, torch.Tensor],
+    ) -> None:
+        excess = (got.detach().cpu().double() - wanted[0]).abs() - wanted[1]
+        if not bool((excess <= 0).all()):
+            most = f"{float(excess.max()):.3g} too much"
+            self.say(f"the {name} of {what} is off by {most}")
 
     def captured(self) -> str:
         """A call in a CUDA graph, replayed with other inputs than were captured."""
@@ -259,18 +317,66 @@ def make_inputs(
     )
 
 
+def make_experts(
+    tokens: int, request: Request, size: int, top_k: int
+) -> list[tuple[torch.Tensor, ...]]:
+    """For every rank its experts' rows, their index, their factors and the shared
+    expert's output, on the CPU. Some experts of a token are on no rank of it.
+    """
+    import torch
+
+    kind: torch.dtype = getattr(torch, request.dtype)
+    made = []
+    for rank in range(size):
+        seed = tokens * 7919 + request.hidden_dim + 104729 * (rank + 1) + top_k
+        own = torch.Generator().manual_seed(seed)
+        rows = tokens * top_k
+        index = torch.randperm(rows, generator=own).view(tokens, top_k)
+        index[torch.rand(tokens, top_k, generator=own) < 0.25] = -1
+        made.append(
+            (
+                torch.randn(rows + 3, request.hidden_dim, generator=own).to(kind),
+                index.to(torch.int32),
+                torch.rand(tokens, top_k, generator=own).to(kind),
+                torch.randn(tokens, request.hidden_dim, generator=own).to(kind),
+            )
+        )
+    return made
+
+
+def exact_experts(
+    experts: torch.Tensor,
+    index: torch.Tensor,
+    factor: torch.Tensor,
+    shared: torch.Tensor | None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What a rank has of each token in float64, and how far off any right path may be
+    that rounds each product and each sum on the way to the dtype.
+    """
+    import torch
+
+    chosen = experts.double()[index.clamp(min=0).long()]
+    parts = chosen * factor.double().unsqueeze(-1) * (index >= 0).unsqueeze(-1)
+    whole, size = parts.sum(dim=1), parts.abs().sum(dim=1)
+    if shared is not None:
+        whole, size = whole + shared.double(), size + shared.double().abs()
+    return whole, (index.shape[1] + 2) * torch.finfo(experts.dtype).eps * size
+
+
 def exact_result(
     parts: Sequence[torch.Tensor],
     residual: torch.Tensor,
     weight: torch.Tensor,
     eps: float,
     weight_bias: float,
+    more: torch.Tensor | float = 0.0,
 ) -> tuple[tuple[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]:
     """(norm, bound) and (residual, bound) in float64, on the CPU.
 
     What any right path must return, and how nearly.
 
-    `parts` are the inputs of all ranks, taken as they are, already rounded. Each of the
+    `parts` are the inputs of all ranks, taken as they are, already rounded, or off by
+    `more` in their sum. Each of the
     roundings on the way is at most one unit of the dtype, relative to the magnitudes
     that went in.
     """
@@ -281,7 +387,7 @@ def exact_result(
     exact = [part.double() for part in parts]
     whole = residual.double() + sum(exact)
     magnitude = residual.double().abs() + sum(part.abs() for part in exact)
-    off = (len(exact) + 1) * unit * magnitude + tiny
+    off = (len(exact) + 1) * unit * magnitude + tiny + more
     factor = weight.double() + weight_bias
     mean = whole.square().mean(dim=-1, keepdim=True) + eps
     drift = (2 * whole.abs() * off + off.square()).mean(dim=-1, keepdim=True) / mean

@@ -11,36 +11,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from driftwatch.targets.flashinfer_comm.patterns import (
+    BLOCKS,
+    DYNAMIC_FP8,
+    FP8,
+    GROUP_FP8,
+    LAYOUTS,
+    LINEAR,
+    MXFP8,
+    NVFP4,
+    PATTERNS,
+    SCALED,
+    SWIZZLED,
+    SWIZZLED_8,
+)
+
 if TYPE_CHECKING:
     import torch
 
-FP8, DYNAMIC_FP8, GROUP_FP8, NVFP4, MXFP8 = (
-    "fp8",
-    "dynamic-fp8",
-    "group-fp8",
-    "nvfp4",
-    "mxfp8",
-)
-LINEAR, SWIZZLED, SWIZZLED_8 = "linear", "128x4", "8x4"
-LAYOUTS = (SWIZZLED, SWIZZLED_8, LINEAR)
-PATTERNS = {
-    FP8: ("kARResidualRMSNormFP8Quant", "kARResidualRMSNormOutFP8Quant"),
-    NVFP4: ("kARResidualRMSNormFP4Quant", "kARResidualRMSNormOutFP4Quant"),
-    GROUP_FP8: (
-        "kARResidualRMSNormPerTokenGroupFP8PackedQuant",
-        "kARResidualRMSNormOutPerTokenGroupFP8PackedQuant",
-    ),
-    DYNAMIC_FP8: (
-        "kARResidualRMSNormDynamicFP8Quant",
-        "kARResidualRMSNormOutDynamicFP8Quant",
-    ),
-    MXFP8: ("kARResidualRMSNormMXFP8Quant", "kARResidualRMSNormOutMXFP8Quant"),
-}
-"""The pattern of each kind, and the one that writes the normed output as well."""
-SCALED = (FP8, NVFP4)
-"""Kinds that take a scale from the caller."""
-BLOCKS = {NVFP4: 16, MXFP8: 32}
-"""How many elements share a scale that is stored in a layout."""
 _E4M3_MAX = 448.0
 _SMALLEST_DYNAMIC = 1.0 / 512.0 / _E4M3_MAX
 

@@ -44,3 +44,30 @@ def reference_add_rmsnorm(
     scale = torch.rsqrt(summed.square().mean(dim=-1, keepdim=True) + eps)
     normed = summed * scale * (weight.float() + weight_bias)
     return normed.to(x.dtype), summed.to(x.dtype)
+
+
+def reference_moe_finalize(
+    experts: torch.Tensor,
+    expanded_idx_to_permuted_idx: torch.Tensor,
+    expert_scale_factor: torch.Tensor,
+    shared_expert_output: torch.Tensor | None,
+) -> torch.Tensor:
+    """What this rank has of each token: its experts' rows, scaled and summed.
+
+    `experts` is `[rows, hidden]`. For each of `[tokens, top_k]`, the index says which
+    row an expert's output is in, -1 for an expert of another rank, and the factor, of
+    the dtype of `experts`, what it counts. `shared_expert_output` is `[tokens, hidden]`
+    or None. The result is new, `[tokens, hidden]`, summed in float32 and rounded once.
+    """
+    import torch
+
+    index = expanded_idx_to_permuted_idx
+    tokens, hidden = index.shape[0], experts.shape[-1]
+    total = experts.new_zeros((tokens, hidden), dtype=torch.float32)
+    if shared_expert_output is not None:
+        total += shared_expert_output
+    for k in range(index.shape[1] if experts.shape[0] else 0):
+        row, scale = index[:, k], expert_scale_factor[:, k : k + 1].float()
+        part = experts.index_select(0, row.clamp(min=0)).float() * scale
+        total += torch.where((row >= 0).unsqueeze(-1), part, 0.0)
+    return total.to(experts.dtype)

@@ -25,13 +25,13 @@ from driftwatch.adapter.signatures import AdapterError
 from driftwatch.targets.flashinfer_comm.agreement import (
     AUTO,
     BACKENDS,
-    FALLBACK_ORDER,
     MODES,
     OFF,
     REQUIRE,
 )
 from driftwatch.targets.flashinfer_comm.asked import MODE_VARIABLE
 from driftwatch.targets.flashinfer_comm.fused import FusedAllReduce
+from driftwatch.targets.flashinfer_comm.patterns import MOE_PATTERN
 from driftwatch.targets.flashinfer_comm.proving import Proof
 from driftwatch.targets.flashinfer_comm.vote import Meeting
 
@@ -50,9 +50,8 @@ def main(adapter: Adapter, arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--backend",
-        choices=BACKENDS,
         default=AUTO,
-        help="whose kernels (default: auto)",
+        help=f"whose kernels: auto, or some of {', '.join(BACKENDS)} in their order",
     )
     parser.add_argument(
         "--hidden", type=int, nargs="+", default=[1024, 4096], help="hidden sizes"
@@ -63,6 +62,9 @@ def main(adapter: Adapter, arguments: Sequence[str] | None = None) -> int:
         nargs="+",
         default=[0, 1, 7, 128, 515],
         help="numbers of tokens",
+    )
+    parser.add_argument(
+        "--top-k", type=_number, default=8, help="experts of a token, for MoE patterns"
     )
     parser.add_argument(
         "--output", help="write all of it as JSON to a file, to send with a bug report"
@@ -184,8 +186,10 @@ def _prove_all(
             thorough = (hidden, dtype) == first
             _prove(outcome, options, device, hidden, dtype, thorough=thorough)
     if options.backend == AUTO and options.fused != OFF:
-        for backend in FALLBACK_ORDER:
+        for backend in BACKENDS:
             _prove(outcome, options, device, *first, backend=backend, fused=AUTO)
+        made_for = {"patterns": (MOE_PATTERN,), "top_k": options.top_k}
+        _prove(outcome, options, device, *first, fused=AUTO, **made_for)
     size = dist.get_world_size()
     if size >= 4 and size % 2 == 0:
         halves = [dist.new_group(list(range(s, s + size // 2))) for s in (0, size // 2)]
@@ -200,22 +204,23 @@ def _prove(
     hidden: int,
     dtype: str,
     *,
-    backend: str | None = None,
     fused: str | None = None,
     group: Any = None,
     thorough: bool = False,
+    **more: Any,
 ) -> None:
+    """One operation, made with `more` beside the usual arguments."""
     import torch
 
     kind: torch.dtype = getattr(torch, dtype)
     limit, timeout = max(1, *options.tokens), options.timeout
-    mode, wanted = fused or options.fused, backend or options.backend
+    mode, wanted = fused or options.fused, more.get("backend", options.backend)
 
     def reference() -> FusedAllReduce:
         return FusedAllReduce(group, hidden, kind, limit, OFF, timeout=timeout)
 
     def chosen() -> FusedAllReduce:
-        how = {"backend": wanted, "timeout": timeout, "max_bytes": 0}
+        how = {"backend": wanted, "timeout": timeout, "max_bytes": 0, **more}
         return FusedAllReduce(group, hidden, kind, limit, mode, **how)
 
     make = chosen if fused is None else partial(_without_environment, chosen)
@@ -227,10 +232,14 @@ def _prove(
             "objections": list(op.decision.objections),
         }
         asked = "a half of the ranks" if group is not None else wanted
+        if "patterns" in more:
+            asked = f"{wanted}, for {', '.join(more['patterns'])}"
         outcome["backends"].setdefault(asked, said)
         for tokens in (*options.tokens, limit + 1):
             proof = Proof(op, tokens, device, outcome["problems"].append)
             case = {**proof.numbers(), "hidden": hidden, "dtype": dtype, **said}
+            if (thorough or more) and 0 < tokens <= limit and dtype != "float32":
+                case["moe"] = proof.moe(options.top_k)
             if thorough and 0 < tokens <= limit:
                 case |= {"quantised": proof.quantised(), "graph": proof.captured()}
                 case |= {"chain": proof.chained(), "speed": proof.speed(other)}

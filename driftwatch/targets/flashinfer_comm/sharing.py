@@ -14,6 +14,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from driftwatch.adapter.runtime import Adapter
+from driftwatch.targets.flashinfer_comm.compiled import CompiledWorkspaces
 from driftwatch.targets.flashinfer_comm.workspaces import (
     PairWorkspace,
     UnifiedWorkspace,
@@ -30,7 +31,9 @@ class Share:
     `detached` while its memory is given back for a checkpoint.
     """
 
-    def __init__(self, workspace: UnifiedWorkspace | PairWorkspace) -> None:
+    def __init__(
+        self, workspace: UnifiedWorkspace | PairWorkspace | CompiledWorkspaces
+    ) -> None:
         self.workspace = workspace
         self.users: weakref.WeakSet[Any] = weakref.WeakSet()
         self.detached = False

@@ -18,7 +18,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from driftwatch.adapter.runtime import Adapter
-from driftwatch.targets.flashinfer_comm.agreement import MNNVL, PAIR, Request, Terms
+from driftwatch.targets.flashinfer_comm.agreement import (
+    CUTEDSL,
+    MNNVL,
+    PAIR,
+    Request,
+    Terms,
+)
+from driftwatch.targets.flashinfer_comm.compiled import CompiledWorkspaces
 from driftwatch.targets.flashinfer_comm.gates import CREATE, PAIR_CREATE, PAIR_DESTROY
 from driftwatch.targets.flashinfer_comm.vote import Meeting
 
@@ -34,10 +41,18 @@ def make_workspace(
     group: Any,
     meeting: Meeting,
     gpus_per_node: int | None,
-) -> UnifiedWorkspace | PairWorkspace:
+) -> UnifiedWorkspace | PairWorkspace | CompiledWorkspaces:
     """Create the workspace of a group whose ranks are in a meeting."""
     if terms.kind == PAIR:
         return PairWorkspace(adapter, request, meeting)
+    if terms.backend == CUTEDSL:
+        # It meets on `group` alone, and refuses what says otherwise
+        place = {
+            "world_size": len(meeting.ranks),
+            "rank": meeting.rank,
+            "group": group,
+        }
+        return CompiledWorkspaces(adapter.bindings[CREATE].target, request, place)
     return UnifiedWorkspace(adapter, terms, request, group, meeting, gpus_per_node)
 
 
