@@ -26,6 +26,7 @@ from driftwatch.project.config import Config, discover
 from driftwatch.project.declared import Notice, Requirements
 from driftwatch.project.discovery import Found, Root, find_roots
 from driftwatch.project.pins import installations
+from driftwatch.project.variables import Variables
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.rules import RULES, apply, apply_to_installations, told_once
 from driftwatch.rules.advisories import load, within
@@ -231,6 +232,9 @@ def scan(request: ScanRequest) -> ScanResult:
         files += analysis.files
         analysed += analysis.analysed
         uses.update(use.distribution for use in analysis.uses if not isinstance(use, SwitchedOff | LookUse))
+        variables = Variables({Path(each).relative_to(root.folder).as_posix(): each for each in root.files})
+        for context in contexts.values():
+            context.variable = variables.touched
         touched.update(root.prefix + use.location.path for use in analysis.uses)
         sites += sites_of(analysis.uses, root.prefix)
         of_uses = tuple(placed(verdict, root.prefix) for verdict in apply(analysis.uses, contexts, chosen))

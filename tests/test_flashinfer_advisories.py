@@ -33,6 +33,7 @@ def make(x, n, group, mine, chosen, **rest):
 CREATE = "comm.create_allreduce_fusion_workspace"
 BOTH = f"{CREATE}(backend='trtllm', comm_backend=mine)"
 SINCE = "0.6.0 to 0.7.4"
+WARPS = "TLLM_MOE_A2A_ONE_BLOCK_PER_TOKEN"
 
 
 def fused(backend: str, arguments: str, more: str = "") -> str:
@@ -172,6 +173,16 @@ CASES: dict[str, tuple[str, str, str]] = {
         "comm.MoeAlltoAll(mine, n, top_k=24, num_experts=n)",
         "0.6.8 to 0.7.2.post1",
         "comm.MoeAlltoAll(mine, n, top_k=22, num_experts=n)",
+    ),
+    "one-sided-warps-hang": (
+        f"import os; os.environ['{WARPS}'] = '0'; comm.MoeAlltoAll(mine, n, 4, n)",
+        "0.6.0 to 0.6.13",
+        f"import os; os.environ['{WARPS}'] = '1'; comm.MoeAlltoAll(mine, n, 4, n)",
+    ),
+    "one-sided-warps-gone": (
+        f"import os; os.environ.setdefault('{WARPS}', chosen); comm.moe_a2a_dispatch(*rest)",
+        "0.6.14 to 0.7.2.post1",
+        f"import os; os.environ.get('{WARPS}', '0'); comm.moe_a2a_dispatch(*rest)",
     ),
 }
 ELSEWHERE = {

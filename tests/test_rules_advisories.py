@@ -151,7 +151,9 @@ def test_every_entry_speaks_of_what_its_releases_have() -> None:
     known = load(TARGET.data, FLASHINFER.timeline)
     assert known.advisories and known.import_failures
     for entry in known.advisories:
-        asked = {c.parameter for c in entry.conditions} | (names_in(entry.where) if entry.where else frozenset())
+        asked = {c.parameter for c in entry.conditions if c.parameter} | (
+            names_in(entry.where) if entry.where else frozenset()
+        )
         for symbol in entry.symbols:
             assert entry.releases and entry.releases <= FLASHINFER.present(symbol), entry.id
             for epoch in FLASHINFER.of(symbol):

@@ -6,9 +6,10 @@ is a `ConfigError` that names the entry.
 An ``[[advisory]]`` is behaviour that drifts under an unchanged signature: a symbol, releases, what to say, evidence,
 and conditions over the call. All of its ``[[advisory.when]]`` must hold; each names a parameter and holds when any of
 what it lists does: ``omitted``, ``passed``, ``none``, ``equals``, ``may-be``, ``differs``, ``by-position``, ``unless``,
-``made-of`` and ``unless-made-of``. ``where`` is an expression over parameters that must be known to be true, and
-``swallowed`` asks for a call whose failure a broad handler hides. With ``returns``, how many values the call then
-gives, it is about calls whose result is taken apart into another number.
+``made-of`` and ``unless-made-of``. One that names an environment ``variable`` holds where the code base sets it to what
+``equals`` lists, sets it at all (``passed``), or asks for it itself (``read``). ``where`` is an expression over
+parameters that must be known to be true, and ``swallowed`` asks for a call whose failure a broad handler hides. With
+``returns``, how many values the call then gives, it is about calls whose result is taken apart into another number.
 
 An ``[[import-failure]]`` is what importing a module may raise; with ``python``, it does so on every machine with such a
 Python. What is an ImportError is told of releases, and not of code: the guards that code has take it.
@@ -60,9 +61,12 @@ class Condition:
     `made_of`: it is known to be one of these objects, by import path, or to be made of one, or of a call that has one
     of these texts for a parameter, as ``name='text'``. `unless_made_of` holds where it is known to be none of that;
     "None" among them is None, and what is made with nothing else.
+
+    With `variable`, an environment variable, there is no parameter: `equals` is what the code base sets it to, `passed`
+    that it sets it, `read` that it asks for it.
     """
 
-    parameter: str
+    parameter: str = ""
     omitted: bool = False
     passed: bool = False
     by_position: bool = False
@@ -72,6 +76,8 @@ class Condition:
     unless: tuple[Constant, ...] = ()
     made_of: tuple[str, ...] = ()
     unless_made_of: tuple[str, ...] = ()
+    variable: str = ""
+    read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +260,8 @@ def _kernels(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Kernel
 
 
 def _condition(entry: Mapping[str, Any], where: str) -> Condition:
+    if "variable" in entry:
+        return _of_variable(entry, where)
     _keys(entry, ("parameter", *_LISTS, *_FLAGS), where)
     none: tuple[Constant, ...] = (None,) if _flag(entry, "none", where) else ()
     condition = Condition(
@@ -270,6 +278,19 @@ def _condition(entry: Mapping[str, Any], where: str) -> Condition:
     )
     if len(entry) == 1:
         raise ConfigError(f"{where}: the condition on {condition.parameter!r} says nothing")
+    return condition
+
+
+def _of_variable(entry: Mapping[str, Any], where: str) -> Condition:
+    _keys(entry, ("variable", "equals", "passed", "read"), where)
+    condition = Condition(
+        variable=_text(entry, "variable", where),
+        passed=_flag(entry, "passed", where),
+        read=_flag(entry, "read", where),
+        equals=_constants(entry, "equals", where),
+    )
+    if len(entry) == 1 or not all(isinstance(each, str) for each in condition.equals):
+        raise ConfigError(f"{where}: the condition on {condition.variable!r} must say `passed`, `read`, or texts")
     return condition
 
 

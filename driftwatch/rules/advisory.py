@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from driftwatch.findings import Severity, Verdict, is_broad
-from driftwatch.flow.uses import CallUse, Outcome, Use
+from driftwatch.flow.uses import CallUse, Outcome, Step, Use
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.advisories import Advisory
-from driftwatch.rules.conditions import holding
+from driftwatch.rules.conditions import holding, touching
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 
 _HEADING = Heading("DW401", "advisory", Severity.WARNING)
@@ -25,11 +25,23 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
             continue
         holds = holding(use, advisory, context)
         if holds:
-            yield _verdict(use, advisory, holds)
+            yield _with_places(_verdict(use, advisory, holds), use, advisory, context)
+
+
+def _with_places(verdict: Verdict, use: CallUse, advisory: Advisory, context: Context) -> Verdict:
+    """With where the code base touches the environment variables that the advisory asks for."""
+    steps = []
+    for condition in advisory.conditions:
+        for each in touching(condition, use, context):
+            done = "is read here" if condition.read else f"is set to {each.value!r} here"
+            if each.value is None and not condition.read:
+                done = "is set here"
+            steps.append(Step(each.path, each.line, f"{condition.variable} {done}"))
+    return replace(verdict, trace=(*verdict.trace, *steps)) if steps else verdict
 
 
 def _verdict(use: CallUse, advisory: Advisory, releases: ReleaseSet) -> Verdict:
-    parameter = advisory.conditions[0].parameter if advisory.conditions else None
+    parameter = next((each.parameter for each in advisory.conditions if each.parameter), None)
     verdict = _HEADING.verdict(
         use,
         use.callee.dotted,

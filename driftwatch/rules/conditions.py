@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from driftwatch.binding.calls import Part
 from driftwatch.binding.literals import outside_literals
 from driftwatch.binding.refused import default_in, known_arguments, names_in, refused_by, truth_of
+from driftwatch.findings import is_aside
 from driftwatch.flow.uses import Argument, CallUse, Constant, Unknown
+from driftwatch.project.variables import How, Touch
 from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.rules.advisories import Advisory, Condition, Kernels
 from driftwatch.rules.rule import Context
@@ -34,7 +36,7 @@ def holding(use: CallUse, about: Advisory | Kernels, context: Context) -> Releas
             continue  # the call fails, and never gets to what the entry is about
         here = part.releases & reach
         for condition in about.conditions:
-            here = _holds(condition, use, part, here)
+            here = _holds(condition, use, part, here, context)
         holds |= _where(about.where, use, part, here)
     return holds - _fails(use, context) if holds else EMPTY
 
@@ -70,8 +72,25 @@ def _same(history: History, one: Ref, other: Ref) -> ReleaseSet:
     return result
 
 
-def _holds(condition: Condition, use: CallUse, part: Part, releases: ReleaseSet) -> ReleaseSet:
+def touching(condition: Condition, use: CallUse, context: Context) -> tuple[Touch, ...]:
+    """Where the code base does with a variable what a condition asks for.
+
+    What tests and examples do is about the calls of the same file alone: they are programs of their own.
+    """
+    if not condition.variable:
+        return ()
+    path = use.location.path
+    near = [each for each in context.variable(condition.variable) if each.path == path or not is_aside(each.path)]
+    if condition.read:
+        return tuple(each for each in near if each.how is How.READ)
+    found = [each for each in near if each.how is How.SET]
+    return tuple(each for each in found if condition.passed or _in(each.value, condition.equals))
+
+
+def _holds(condition: Condition, use: CallUse, part: Part, releases: ReleaseSet, context: Context) -> ReleaseSet:
     """The releases of a part in which a condition is known to hold; what is not known does not."""
+    if condition.variable:
+        return releases if releases and touching(condition, use, context) else EMPTY
     arguments = [use.keywords[i] for i in part.keywords if use.keywords[i].name == condition.parameter]
     places = [
         use.positional[i] for i, p in zip(part.positional, part.bound.places, strict=True) if p == condition.parameter

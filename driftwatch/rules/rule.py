@@ -14,6 +14,7 @@ from driftwatch.binding.calls import Part, parts
 from driftwatch.findings import Severity, Verdict
 from driftwatch.flow.uses import Argument, CallUse, LookUse, Outcome, Use
 from driftwatch.project.pins import Installation
+from driftwatch.project.variables import Touch
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.advisories import Knowledge
 from driftwatch.snapshot.model.history import History
@@ -22,13 +23,18 @@ from driftwatch.targets.companions import Companions
 T = TypeVar("T")
 
 
+def _untouched(_: str) -> tuple[Touch, ...]:
+    return ()
+
+
 @dataclass(slots=True)
 class Context:
     """What a rule may ask: the library's history, the range that is checked, and what no signature shows.
 
     `companions` are distributions that must be of the library's own version, and `beside` is what its releases do where
     they are not. `pythons` are the specifiers of Python
-    that the code base declares. `gpu` is the compute capability that is asked for, if one is.
+    that the code base declares. `gpu` is the compute capability that is asked for, if one is. `variable` says where the
+    code base sets or reads an environment variable.
     `looks` are the first places of files at which a guarded import of a package round the library says whether it is
     there.
     """
@@ -41,6 +47,7 @@ class Context:
     pythons: tuple[str, ...] = ()
     gpu: tuple[int, int] | None = None
     looks: dict[str, LookUse] = field(default_factory=dict)
+    variable: Callable[[str], tuple[Touch, ...]] = field(default=_untouched)
     _last: tuple[CallUse, tuple[Part, ...]] | None = field(default=None, repr=False)
     _told: set[object] = field(default_factory=set, repr=False)
     _known: dict[object, Any] = field(default_factory=dict, repr=False)

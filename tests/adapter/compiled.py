@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from driftwatch.snapshot import store
+from driftwatch.snapshot.store import store
 from driftwatch.targets.target import shipped_targets
 from tests.adapter.simulated import Build, Compiled, Workspace
 from tests.adapter.together import install
