@@ -137,49 +137,40 @@ class Proof:
         """A MoE finalize, without a shared expert, with one, and quantised."""
         import torch
 
-        size, tried = self.op.world_size, []
-        made = make_experts(self.tokens, self.op.request, size, top_k)
-        experts, index, factor, shared = made[self.op.rank]
-        every = [exact_experts(e, i, f, s) for e, i, f, s in made]
-        alone = [exact_experts(e, i, f, None) for e, i, f, _ in made]
-        scale = torch.ones(1)
-        for what, wanted, more in (
-            ("a MoE finalize", alone, {}),
-            ("one with a shared expert", every, {"shared_expert_output": shared}),
-            (
-                "a quantised one",
-                every,
-                {"shared_expert_output": shared, "scale": scale},
-            ),
+        tried: list[dict[str, Any]] = []
+        made = make_experts(self.tokens, self.op.request, self.op.world_size, top_k)
+        own = [each.to(self.device) for each in made[self.op.rank]]
+        residual, weight = self.inputs()[1:]
+        for what, shared, quantised in (
+            ("a MoE finalize", False, False),
+            ("one with a shared expert", True, False),
+            ("a quantised one", True, True),
         ):
             before = dict(self.op.calls)
-            residual, weight = self.inputs()[1:]
-            there = {name: value.to(self.device) for name, value in more.items()}
             try:
                 got = self.op.moe_finalize(
-                    experts.to(self.device),
-                    index.to(self.device),
-                    factor.to(self.device),
+                    own[0],
+                    own[1],
+                    own[2],
                     residual,
                     weight,
                     _EPS,
-                    **there,
+                    shared_expert_output=own[3] if shared else None,
+                    scale=torch.ones(1).to(self.device) if quantised else None,
                 )
             except FusedUnavailable as error:
                 tried.append({"what": what, "refused": str(error)})
                 continue
             tried.append({"what": what, "path": self._path(before)})
-            exact = exact_result(
-                [part for part, _ in wanted],
-                self.residual,
-                self.weight,
-                _EPS,
-                0.0,
-                sum((off for _, off in wanted), torch.zeros(())),
-            )
+            wanted = [
+                exact_experts(e, i, f, s if shared else None) for e, i, f, s in made
+            ]
+            off = sum((off for _, off in wanted), torch.zeros(()))
+            parts = [part for part, _ in wanted]
+            exact = exact_result(parts, self.residual, self.weight, _EPS, 0.0, off)
             norm, bound = exact[0]
-            if "scale" in more:
-                bound = bound + norm.abs() / 8 + 2.0**-9  # half a step of its form
+            if quantised:
+                bound = bound + norm.abs() / 8 + 2.0**-9  # a step of its form
                 norm = norm.clamp(-448, 448)
             self._within(what, "norm", got[0].to(torch.float32), (norm, bound))
             self._within(what, "residual", got[1], exact[1])
@@ -319,7 +310,7 @@ def make_inputs(
 
 def make_experts(
     tokens: int, request: Request, size: int, top_k: int
-) -> list[tuple[torch.Tensor, ...]]:
+) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
     """For every rank its experts' rows, their index, their factors and the shared
     expert's output, on the CPU. Some experts of a token are on no rank of it.
     """
