@@ -30,6 +30,7 @@ from driftwatch.project.variables import Variables
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.rules import RULES, apply, apply_to_installations, told_once
 from driftwatch.rules.advisories import load, within
+from driftwatch.rules.recorded_kernels import with_recorded
 from driftwatch.rules.rule import Context, Rule
 from driftwatch.selection import chosen_rules, codes_of, severities_of
 from driftwatch.sites import Site, site_order, sites_of
@@ -203,7 +204,10 @@ def scan(request: ScanRequest) -> ScanResult:
         target.history.distribution: Context(
             target.history,
             checked[target.history.distribution].releases,
-            within(load(target.data, target.history.timeline), target.history.has_module(target.history.module)),
+            within(
+                with_recorded(load(target.data, target.history.timeline), target.history),
+                target.history.has_module(target.history.module),
+            ),
             target.companions,
             load_companions(target.data),
             tuple(python for python in (each.python for each in requirements.values()) if python is not None),

@@ -148,7 +148,7 @@ def test_the_library_is_not_imported_here() -> None:
 
 def test_a_target_without_an_environment_file_asks_for_no_gpu(bench: Bench) -> None:
     needs = needs_of(replace(shipped_targets()[0], data=None))
-    assert needs.hardware == () and needs.companions.companions == ()
+    assert needs.kernels_of is None and needs.companions.companions == ()
     assert [cause.id for cause in bench.examine(needs).verdicts[0].causes] == ["not-installed"]
 
 

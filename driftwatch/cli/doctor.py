@@ -59,6 +59,7 @@ def doctor_command(
     from driftwatch.report.doctor import render, render_json
     from driftwatch.report.styled import look
     from driftwatch.rules.advisories import load
+    from driftwatch.rules.recorded_kernels import with_recorded
 
     targets = targets_of(configuration(None))
     recorded: dict[str, Recorded] = {}
@@ -67,7 +68,8 @@ def doctor_command(
         # Without its snapshots one can still say what is installed.
         with contextlib.suppress(SnapshotError):
             history = history_of(target)
-            recorded[target.distribution] = Recorded(history.timeline, load(target.data, history.timeline))
+            known = with_recorded(load(target.data, history.timeline), history)
+            recorded[target.distribution] = Recorded(history.timeline, known)
             if running or require == "active":
                 # A target without a policy has no adapter, and nothing to run.
                 with contextlib.suppress(UsageError):

@@ -13,7 +13,8 @@ from driftwatch.doctor.model import Distribution, Facts, Run, Trial
 from driftwatch.doctor.needs import Needs
 from driftwatch.doctor.remedies import Remedies
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline
-from driftwatch.rules.advisories import Knowledge
+from driftwatch.rules.advisories import Kernels, Knowledge
+from driftwatch.snapshot.model.symbols import Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,19 @@ class Case:
         public = Version(Version(self.release).public)
         parsed = self.recorded.timeline.parsed
         return ReleaseSet(1 << parsed.index(public)) if public in parsed else EMPTY
+
+    @property
+    def kernels(self) -> tuple[Kernels, ...]:
+        """The GPUs that releases have the path's kernels for, as far as that is known."""
+        wanted = self.needs.kernels_of
+        if wanted is None or self.recorded is None:
+            return ()
+        ref = Ref.parse(wanted)
+        return tuple(
+            each
+            for each in self.recorded.knowledge.kernels
+            if not each.conditions and any(symbol.qualname == ref.qualname for symbol in each.symbols)
+        )
 
     def mended_in(self, broken: ReleaseSet) -> str | None:
         """The first recorded release after the installed one that is not among these."""

@@ -93,7 +93,7 @@ def _facts(python: str, wanted: Sequence[Needs], environment: Mapping[str, str])
         why = answer.ended.how if answer.ended.status != 0 else "it did not answer as a Python interpreter would"
         raise InputError(f"{python!r} cannot be asked what it has: {why}", "--python takes a Python interpreter")
     said = answer.said[0]
-    gpus = any(need.hardware or need.group_sizes for need in wanted)
+    gpus = any(need.kernels_of or need.group_sizes for need in wanted)
     return Facts(
         python=said["python"],
         executable=said["executable"],

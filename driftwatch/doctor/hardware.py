@@ -12,7 +12,7 @@ from packaging.version import Version
 
 from driftwatch.doctor.case import Case
 from driftwatch.doctor.model import Cause, Device, Weight
-from driftwatch.targets.companions import among
+from driftwatch.releases import union
 
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 _NONE = ("", "-1", "NoDevFiles", "void", "none")
@@ -111,7 +111,7 @@ def visible(case: Case) -> tuple[Device, ...] | None:
 def devices(case: Case) -> Iterator[Cause]:
     """Whether there are GPUs, enough of them, that the release serves, and that reach each other."""
     needs = case.needs
-    if not needs.hardware and not needs.group_sizes:
+    if not needs.kernels_of and not needs.group_sizes:
         return
     found = visible(case)
     trial = case.trial
@@ -140,12 +140,12 @@ def devices(case: Case) -> Iterator[Cause]:
 def _served(case: Case, found: tuple[Device, ...]) -> Iterator[tuple[Cause | None, Device | None]]:
     """Each GPU that the release serves, or may serve; and causes for the others."""
     needs = case.needs
-    if not needs.hardware:
+    if not needs.kernels_of:
         yield from ((None, device) for device in found)
         return
-    majors = next((m for releases, m in needs.hardware if case.release and among(case.release, releases)), None)
-    every = {major for _, rows in needs.hardware for major in rows}
-    if majors is None:
+    listed_for = case.kernels
+    here = [each for each in listed_for if not each.releases.isdisjoint(case.here)]
+    if not here:
         said = f"which GPUs {case.named} serves"
         yield Cause("gpus-served", Weight.OPEN, said), None
     others: dict[str, list[str]] = {}
@@ -153,27 +153,27 @@ def _served(case: Case, found: tuple[Device, ...]) -> Iterator[tuple[Cause | Non
         if device.capability is None:
             said = f"the compute capability of GPU {device.index} ({device.name})"
             yield Cause("capability-unknown", Weight.OPEN, said), device
-        elif majors is None or int(device.capability.partition(".")[0]) in majors:
+        elif not here or all(each.are_for(_parts(device.capability)) for each in here):
             yield None, device
         else:
             others.setdefault(device.capability, []).append(device.index)
     for capability, indices in others.items():
-        wanted = " or ".join(f"{major}.x" for major in majors or ())
-        major = int(capability.partition(".")[0])
-        some = [releases for releases, rows in needs.hardware if major in rows]
-        mended = _first(case, some[0]) if some else None
+        wanted = " or ".join(dict.fromkeys(_shown(one) for each in here for one in each.compute))
+        some = union([each.releases for each in listed_for if each.are_for(_parts(capability))])
+        mended = case.mended_in(case.recorded.timeline.all - some) if case.recorded is not None and some else None
         weight = Weight.BLOCKS if len(found) - len(indices) < min(needs.group_sizes, default=1) else Weight.NOTE
         said = f"GPU {', '.join(indices)} has compute capability {capability}; {case.named} serves {wanted}"
-        evidence = () if major in every else ("no recorded release serves it",)
+        evidence = () if some else ("no recorded release serves it",)
         yield Cause("capability", weight, said, evidence, (case.remedies.own(mended),) if mended else ()), None
 
 
-def _first(case: Case, releases: str) -> str | None:
-    """The first recorded release after the installed one that is among some."""
-    if case.recorded is None:
-        return None
-    timeline = case.recorded.timeline
-    return case.mended_in(timeline.all - timeline.matching(releases))
+def _parts(capability: str) -> tuple[int, int]:
+    major, _, minor = capability.partition(".")
+    return int(major), int(minor or 0)
+
+
+def _shown(compute: str) -> str:
+    return compute if "." in compute else f"{compute}.x"
 
 
 def _group(case: Case, found: tuple[Device, ...], served: list[Device]) -> Iterator[Cause]:

@@ -40,11 +40,12 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """A target's needs. `hardware` is (releases, majors of compute capability), `compilers` (capability, CUDA).
+    """A target's needs.
 
-    `framework` is the module that sees the GPUs. `libraries` are looked for by name among those that are mapped;
-    releases in `by_beginning` take any whose path has the name. `calls` are tried after the import. `runtime` are
-    those of the library's requirements without which the path is not known to run.
+    `kernels_of` is a function whose kernels must be there for a GPU, `compilers` are (capability, CUDA). `framework` is
+    the module that sees the GPUs. `libraries` are looked for by name among those that are mapped; releases in
+    `by_beginning` take any whose path has the name. `calls` are tried after the import. `runtime` are those of the
+    library's requirements without which the path is not known to run.
     """
 
     distribution: str
@@ -60,7 +61,7 @@ class Needs:
     by_beginning: str = "<0"
     calls: tuple[str, ...] = ()
     group_sizes: tuple[int, ...] = ()
-    hardware: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    kernels_of: str | None = None
     fetch: tuple[str, str] | None = None
     no_compiler: str | None = None
     compilers: tuple[tuple[str, str], ...] = ()
@@ -113,7 +114,7 @@ def _needs(target: Target, data: Mapping[str, Any]) -> Needs:
         by_beginning=libraries.get("by_beginning", "<0"),
         calls=tuple(data.get("calls", ())),
         group_sizes=tuple(data.get("group_sizes", ())),
-        hardware=tuple((row["releases"], tuple(row["capability_majors"])) for row in data.get("hardware", ())),
+        kernels_of=data.get("kernels_of"),
         fetch=(fetch["command"], fetch["releases"]) if fetch else None,
         no_compiler=compiled.get("switched_off_by"),
         compilers=tuple(compiled.get("cuda", {}).items()),

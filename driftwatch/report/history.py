@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TypedDict
 
+from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.report.changes import ChangeForm, change_form, words
 from driftwatch.report.phrases import ranges
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose
 from driftwatch.rules.advisories import Condition, Kernels
-from driftwatch.rules.unsupported_gpu import told
+from driftwatch.rules.unsupported_gpu import compute, told
 from driftwatch.snapshot.comparison.diff import Change, ChangeKind, DatedChange, Grade, changes_of, summary
+from driftwatch.snapshot.model.gpu_facts import GpuFact, Said
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref, Symbol, SymbolKind
 
@@ -30,12 +32,21 @@ class KernelsForm(TypedDict):
     evidence: list[str]
 
 
+class AcceptsForm(TypedDict):
+    says: str
+    values: list[str]
+    releases: list[str]
+    by: str
+    perhaps: bool
+
+
 class SymbolForm(TypedDict):
     symbol: str
     kind: str
     releases: list[str]
     changes: list[DatedForm]
     kernels: list[KernelsForm]
+    accepts: list[AcceptsForm]
 
 
 class HistoryForm(TypedDict):
@@ -51,6 +62,7 @@ def render(history: History, refs: Sequence[Ref], look: Look, kernels: Sequence[
         if lines:
             lines.append(())
         lines.extend(_life(history, ref))
+        lines.extend(_accepts(history, ref))
         lines.extend(_runs_on(history, ref, kernels))
     return compose(lines, look)
 
@@ -74,6 +86,16 @@ def render_json(history: History, refs: Sequence[Ref], kernels: Sequence[Kernels
                 }
                 for each in kernels
                 if ref in each.symbols
+            ],
+            "accepts": [
+                {
+                    "says": fact.said.value,
+                    "values": list(fact.values),
+                    "releases": list(history.timeline.versions_of(releases)),
+                    "by": fact.by,
+                    "perhaps": fact.perhaps,
+                }
+                for fact, releases in _facts(history, ref)
             ],
         }
         for ref in refs
@@ -107,6 +129,45 @@ def _life(history: History, ref: Ref) -> Iterator[Line | Hanging]:
         yield Hanging((Span("  unchanged since ", "dim"), Span(last, "code")), (Span(form),))
     else:
         yield (Span(f"  gone: the last release that has it is {history.timeline.versions_of(present)[-1]}", "removed"),)
+
+
+_SAID = {
+    Said.MAJORS: "kernels for",
+    Said.CAPABILITIES: "kernels for",
+    Said.RANKS: "groups of",
+    Said.DTYPES: "dtypes",
+    Said.PATTERNS: "patterns",
+    Said.REFUSES: "raises",
+}
+
+
+def _accepts(history: History, ref: Ref) -> Iterator[Line | Hanging]:
+    """What the releases' own sources say of machines and sizes; what may be asked instead of another stands last."""
+    found: dict[tuple[bool, str, str], ReleaseSet] = {}
+    for fact, releases in _facts(history, ref):
+        what = ", ".join(map(str, fact.values))
+        if fact.said in (Said.MAJORS, Said.CAPABILITIES):
+            what = compute(fact.values)
+        elif fact.said is Said.RANKS:
+            what = f"{what} ranks"
+        elif fact.said is Said.REFUSES:
+            what = f"{fact.values[1]} if {fact.values[0]}"
+        key = (fact.perhaps, _SAID[fact.said], what)
+        found[key] = found.get(key, EMPTY) | releases
+    for (perhaps, lead, what), releases in sorted(found.items(), key=lambda each: each[0][0]):
+        when = ", on one of its ways" if perhaps else ""
+        said = f"{safe(what)} in {ranges(history.timeline, releases)}{when}"
+        yield Hanging((Span(f"  {lead} ", "dim"),), (Span(said),))
+
+
+def _facts(history: History, ref: Ref) -> Iterator[tuple[GpuFact, ReleaseSet]]:
+    """The facts of a symbol, wherever it is defined, in the releases in which it is that."""
+    for fact, releases in history.gpu_facts:
+        other = Ref.parse(fact.symbol)
+        if other.qualname.rpartition(".")[2] == ref.qualname.rpartition(".")[2]:
+            here = releases & history.same_in(ref, other)
+            if here:
+                yield fact, here
 
 
 def _runs_on(history: History, ref: Ref, kernels: Sequence[Kernels]) -> Iterator[Line | Hanging]:

@@ -17,7 +17,6 @@ from driftwatch.project.variables import How, Touch
 from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.rules.advisories import Advisory, Condition, Kernels
 from driftwatch.rules.rule import Context
-from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref
 
 _UNKNOWN = Unknown.UNKNOWN
@@ -28,7 +27,7 @@ def holding(use: CallUse, about: Advisory | Kernels, context: Context) -> Releas
     alike = [each for each in about.symbols if _last(each) == _last(use.callee)]
     if not alike:
         return EMPTY
-    same = union([_same(context.history, use.callee, each) for each in alike])
+    same = union([context.history.same_in(use.callee, each) for each in alike])
     reach = use.releases & about.releases & same
     holds = EMPTY
     for part in context.parts(use) if reach else ():
@@ -58,18 +57,6 @@ def _where(expression: str | None, use: CallUse, part: Part, releases: ReleaseSe
 
 def _last(ref: Ref) -> str:
     return ref.qualname.rpartition(".")[2]
-
-
-def _same(history: History, one: Ref, other: Ref) -> ReleaseSet:
-    """The releases in which two references are one object."""
-    if one == other:
-        return history.timeline.all
-    result = EMPTY
-    for first in history.of(one):
-        for second in history.of(other):
-            if history.definition(first, one) == history.definition(second, other):
-                result |= first.releases & second.releases
-    return result
 
 
 def touching(condition: Condition, use: CallUse, context: Context) -> tuple[Touch, ...]:

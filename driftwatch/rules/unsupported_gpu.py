@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from driftwatch.errors import UsageError
@@ -54,8 +54,13 @@ def _verdict(use: CallUse, kernels: Kernels, gpu: tuple[int, int], releases: Rel
 
 
 def told(kernels: Kernels) -> str:
-    """The GPUs for a person: ``sm9x, sm100``."""
-    return ", ".join(f"sm{each.replace('.', '')}" if "." in each else f"sm{each}x" for each in kernels.compute)
+    """The GPUs of kernels for a person."""
+    return compute(kernels.compute)
+
+
+def compute(capabilities: Iterable[str]) -> str:
+    """Compute capabilities, or majors of them, for a person: ``sm9x, sm100``."""
+    return ", ".join(f"sm{each.replace('.', '')}" if "." in each else f"sm{each}x" for each in capabilities)
 
 
 _DRY = """\

@@ -50,6 +50,9 @@ class OnDevice(torch.Tensor):
         out: torch.Tensor = run(torch.ops.aten.copy_.default, (self, src), {})
         return out
 
+    def data_ptr(self) -> int:
+        return self.inner.data_ptr()
+
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return run(func, args, kwargs or {})
@@ -99,6 +102,7 @@ FUNCTIONS = {
     "allreduce_rmsnorm_into": "_norm_into",
     "allreduce": "_plain",
     "allreduce_rmsnorm_quantized": "_quantized",
+    "allreduce_moe_finalize": "_moe",
 }
 
 

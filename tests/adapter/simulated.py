@@ -326,7 +326,9 @@ class Build:
         residual = a["residual_in"]
         assert residual.shape[0] * residual.shape[1] <= workspace.limit * workspace.hidden
         rows = _experts(*(_plain(a[n]) for n in MOE_INPUTS), dtype=_plain(residual).dtype)
-        summed = _sum(rows, workspace.group)
+        there = residual.new_empty(residual.shape)  # where the residual is, also on a device that checks
+        there.copy_(rows)
+        summed = _sum(there, workspace.group)
         if a["norm_out"] is not None:
             assert a["norm_out"].shape == residual.shape
         more = {"scale_out": None, "scale_factor": None, "quant_out": None, "layout_code": None, **a}

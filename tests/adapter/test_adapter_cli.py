@@ -132,12 +132,13 @@ def test_the_self_test(fused: str, status: int, adapter_file: Path, tmp_path: Pa
     if status:
         assert "FusedUnavailable" in outcome["problems"][0]
         return
-    turns = 3 + (2 if fused == "auto" else 0)  # each dtype, then each backend
+    turns = 3 + (4 if fused == "auto" else 0)  # each dtype, then each backend, then what is for a MoE
     assert [case["path"] for case in outcome["cases"]] == ["empty", "reference", "reference"] * turns
     (thorough,) = [case for case in outcome["cases"] if "compiled" in case]
     assert thorough["compiled"] == "eager"
     assert thorough["graph"] == "there are no graphs on this device"
     assert {tried["path"] for tried in thorough["quantised"]} == {"reference"}
+    assert [tried["path"] for tried in thorough["moe"]] == ["reference"] * 3
     assert thorough["speed"]["microseconds"] > 0
 
 
@@ -162,8 +163,23 @@ def test_the_self_test_on_a_group_that_serves_no_cpu(adapter_file: Path) -> None
         "auto": "mnnvl",
         "mnnvl": "mnnvl",
         "trtllm": "trtllm",
+        "mnnvl-cutedsl": None,
+        "auto, for kMoEFinalizeARResidualRMSNorm": "trtllm",
     }
-    assert [case["path"] for case in outcome["cases"]] == ["empty", "fused", "reference"] * 3
+    (why,) = set(outcome["backends"]["mnnvl-cutedsl"]["objections"][0].split(" says no: ")[:1])
+    assert why == "rank 0: is_mnnvl_cutedsl_supported of flashinfer-python 0.7.4"
+    paths_of_all = [case["path"] for case in outcome["cases"]]
+    assert paths_of_all == ["empty", "fused", "reference"] * 3 + ["empty", "reference", "reference"] + [
+        *("empty", "fused", "reference")
+    ]
+    of_experts = [[tried["path"] for tried in case["moe"]] for case in outcome["cases"] if "moe" in case]
+    assert of_experts == [
+        ["reference", "reference", "reference"],  # mnnvl, chosen
+        ["fused", "fused", "reference"],  # trtllm, which has no quantised one
+        ["reference", "reference", "reference"],  # mnnvl, named
+        ["reference", "reference", "reference"],  # no kernels are compiled for such a shape
+        ["fused", "fused", "reference"],
+    ]
     (thorough,) = [case for case in outcome["cases"] if "quantised" in case]
     assert (thorough["graph"], thorough["chain"], thorough["speed"]["in_graphs"]) == ("replayed", "50 calls", True)
     paths = {tried["kind"]: tried["path"] for tried in thorough["quantised"]}

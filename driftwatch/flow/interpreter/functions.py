@@ -58,7 +58,7 @@ from driftwatch.flow.interpreter.shared import keep_content
 from driftwatch.flow.interpreter.summaries import ask_for, by_summary, is_special, of_instance
 from driftwatch.flow.syntax.children import children
 from driftwatch.flow.syntax.survey import CONSTRUCTORS
-from driftwatch.releases import EMPTY
+from driftwatch.releases import EMPTY, union
 
 MAX_ENTERED = 400
 """A function entered more often than this is no longer followed from further calls."""
@@ -297,6 +297,7 @@ def enter(
     )
     kept, path = run.kept, run.path
     value, end = execute_body(run, frame, State(outer.reach, {**bindings, **seen}, outer.heap, on_the_way_of=outer))
+    tests = run.path[len(path) :]
     run.frame, run.kept = outer_frame, kept
     run.go_back(path)
     outer_frame.asks_parameters |= (frame.asks_parameters and nested) or frame.forwards
@@ -313,6 +314,10 @@ def enter(
         run.state = outer
         variables = {**variables, **assigned_outside(run, frame, end)}
     run.state = State(end.reach, variables, end.heap, on_the_way_of=end)
+    turned_away = (outer.reach - end.reach) & union([test.refused for test in tests])
+    if turned_away:
+        # What follows is behind the call, as it would be behind the test that raises in there.
+        run.behind(node, end.reach, end.reach | turned_away)
     if isinstance(bound, Instance):
         run.state.forget_attributes()
     return value.within(end.reach)

@@ -18,8 +18,11 @@ from pathlib import Path
 from packaging.version import Version
 
 from driftwatch.errors import DriftwatchError, IndexUnavailableError, SnapshotError, UsageError
+from driftwatch.releases import Timeline
+from driftwatch.snapshot.collect.gpu_facts import gpu_facts
 from driftwatch.snapshot.collect.reader import Reader
 from driftwatch.snapshot.collect.release import collect
+from driftwatch.snapshot.model.gpu_facts import GpuFact
 from driftwatch.snapshot.model.symbols import Snapshot
 from driftwatch.snapshot.sources.index import Artifact, PackageIndex, Project, the_index
 from driftwatch.snapshot.sources.origin import (
@@ -31,8 +34,11 @@ from driftwatch.snapshot.sources.origin import (
     open_release,
     parse_origin,
 )
+from driftwatch.snapshot.sources.tree import SourceTree
 from driftwatch.snapshot.store import store
+from driftwatch.snapshot.store.gpu_facts import Facts, add_facts, facts_of
 from driftwatch.snapshot.store.store import ReleaseRecord
+from driftwatch.targets.gpu_words import load_gpu_words
 from driftwatch.targets.target import Target
 
 AHEAD = 4
@@ -68,11 +74,19 @@ class _Making:
 
     target: Target
     reader: Reader = field(default_factory=Reader)
+    facts: dict[str, tuple[GpuFact, ...]] = field(default_factory=dict)
     without: list[OpenedRelease] = field(default_factory=list)
     failed: list[Failure] = field(default_factory=list)
 
     def snapshot(self, opened: OpenedRelease) -> Snapshot:
-        return collect(opened.tree, self.target.module, opened.release, self.reader)
+        made = collect(opened.tree, self.target.module, opened.release, self.reader)
+        self.facts[opened.release] = facts_in(self.target, opened.tree, made)
+        return made
+
+
+def facts_in(target: Target, tree: SourceTree, snapshot: Snapshot) -> tuple[GpuFact, ...]:
+    """What a release's sources say of GPUs, in the target's words."""
+    return gpu_facts(tree, snapshot, target.module, load_gpu_words(target.data))
 
 
 # -- use cases ---------------------------------------------------------------------------------------------------------
@@ -98,7 +112,7 @@ def update(
         making = _Making(target)
         added: list[str] = []
         if missing:
-            _save(target, _made(making, project, missing, used, progress, added))
+            _save(target, _made(making, project, missing, used, progress, added), making.facts)
             _remember(target, making.without)
         elif not known:
             raise SnapshotError(f"no release of {target.distribution} is known to have {target.module}")
@@ -117,7 +131,8 @@ def add(target: Target, specs: Sequence[str], *, index: PackageIndex | None = No
         making = _Making(target)
         made: dict[Version, tuple[Snapshot, ReleaseRecord]] = {}
         for spec in specs:
-            opened = open_release(parse_origin(spec, target.distribution), target.distribution, target.module, used)
+            origin = parse_origin(spec, target.distribution)
+            opened = open_release(origin, target.distribution, target.module, used, load_gpu_words(target.data).files)
             version = Version(opened.release)
             there = made[version][1] if version in made else known.get(version)
             if there is not None and there.artifact is not None and opened.artifact is None:
@@ -126,12 +141,12 @@ def add(target: Target, specs: Sequence[str], *, index: PackageIndex | None = No
                     f"call it something else: {version.public}+local={spec}",
                 )
             made[version] = making.snapshot(opened), _record(opened)
-        return _saved(target, known, list(made.values()))
+        return _saved(target, known, list(made.values()), making.facts)
 
 
 def add_empty(target: Target, version: str) -> None:
     """Adds a release that does not have the module: nothing of it is there."""
-    _save(target, [(Snapshot(version, {}), ReleaseRecord(version))])
+    _save(target, [(Snapshot(version, {}), ReleaseRecord(version))], {})
 
 
 def list_(target: Target) -> tuple[ReleaseRecord, ...]:
@@ -157,7 +172,7 @@ def _made(
 ) -> Iterator[tuple[Snapshot, ReleaseRecord]]:
     """The snapshots of these releases, in order; those that fail are left out, and noted."""
     artifacts = [choose_for_snapshot(project.releases[version]) for version in versions]
-    for done, (artifact, opening) in enumerate(_opened(artifacts, making.target.module, index)):
+    for done, (artifact, opening) in enumerate(_opened(artifacts, making.target, index)):
         if progress:
             progress(done, len(artifacts), artifact.version)
         try:
@@ -178,9 +193,10 @@ def _made(
 
 
 def _opened(
-    artifacts: Sequence[Artifact], module: str, index: PackageIndex
+    artifacts: Sequence[Artifact], target: Target, index: PackageIndex
 ) -> Iterator[tuple[Artifact, Future[OpenedRelease]]]:
     """Each artifact with its opening, a few of which are on their way at any time."""
+    also = load_gpu_words(target.data).files
     waiting = deque(artifacts)
     running: deque[tuple[Artifact, Future[OpenedRelease]]] = deque()
     with ThreadPoolExecutor(AHEAD) as pool:
@@ -188,7 +204,7 @@ def _opened(
             while waiting or running:
                 while waiting and len(running) < AHEAD:
                     artifact = waiting.popleft()
-                    running.append((artifact, pool.submit(open_artifact, artifact, module, index)))
+                    running.append((artifact, pool.submit(open_artifact, artifact, target.module, index, also)))
                 yield running.popleft()
         finally:
             for _, opening in running:
@@ -199,7 +215,8 @@ def _update_from_folder(
     target: Target, folder: Path, known: dict[Version, ReleaseRecord], index: PackageIndex
 ) -> UpdateResult:
     opened = open_release(FromFolder(folder), target.distribution, target.module, index)
-    return _saved(target, known, [(_Making(target).snapshot(opened), _record(opened))])
+    making = _Making(target)
+    return _saved(target, known, [(making.snapshot(opened), _record(opened))], making.facts)
 
 
 # -- the store ---------------------------------------------------------------------------------------------------------
@@ -219,8 +236,12 @@ def _known(target: Target) -> dict[Version, ReleaseRecord]:
     return {Version(record.version): record for record in store.records(target.snapshots)}
 
 
-def _save(target: Target, made: Iterable[tuple[Snapshot, ReleaseRecord]]) -> None:
-    """Puts snapshots into the store. The first of them is made before anything is written."""
+def _save(target: Target, made: Iterable[tuple[Snapshot, ReleaseRecord]], facts: Facts) -> None:
+    """Puts snapshots into the store, and the facts that were found in making them.
+
+    The first of them is made before anything is written.
+    """
+    before = _timeline(target)
     iterator = iter(made)
     first = next(iterator, None)
     if first is None:
@@ -234,10 +255,20 @@ def _save(target: Target, made: Iterable[tuple[Snapshot, ReleaseRecord]]) -> Non
         store.add(target.snapshots, all_of_them())
     else:
         store.write(target.snapshots, target.distribution, target.module, all_of_them())
+    add_facts(target.snapshots, before, _timeline(target), facts)
+
+
+def _timeline(target: Target) -> Timeline:
+    """The releases in the store."""
+    there = (target.snapshots / store.RELEASES).exists()
+    return Timeline.of(record.version for record in store.records(target.snapshots)) if there else Timeline.of(())
 
 
 def _saved(
-    target: Target, known: dict[Version, ReleaseRecord], made: Sequence[tuple[Snapshot, ReleaseRecord]]
+    target: Target,
+    known: dict[Version, ReleaseRecord],
+    made: Sequence[tuple[Snapshot, ReleaseRecord]],
+    facts: Facts,
 ) -> UpdateResult:
     added: list[str] = []
     changed: list[str] = []
@@ -245,11 +276,16 @@ def _saved(
         there = known.get(Version(record.version))
         if there is None:
             added.append(record.version)
-        elif there.digest != store.digest(snapshot):
+        elif there.digest != store.digest(snapshot) or _says_else(target, record.version, facts):
             changed.append(record.version)
     touched = {*added, *changed}
-    _save(target, ((snapshot, record) for snapshot, record in made if record.version in touched))
+    _save(target, ((snapshot, record) for snapshot, record in made if record.version in touched), facts)
     return UpdateResult(tuple(added), tuple(changed), known=len(known) + len(added))
+
+
+def _says_else(target: Target, version: str, facts: Facts) -> bool:
+    """Whether what was found of GPUs is not what is stored of a release."""
+    return set(facts_of(target.snapshots, _timeline(target), version)) != set(facts.get(version, ()))
 
 
 def _record(opened: OpenedRelease) -> ReleaseRecord:

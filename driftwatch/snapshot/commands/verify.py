@@ -13,13 +13,16 @@ from packaging.version import Version
 from driftwatch.errors import DriftwatchError, IndexUnavailableError, SnapshotError
 from driftwatch.snapshot.collect.reader import Reader
 from driftwatch.snapshot.collect.release import collect
-from driftwatch.snapshot.commands.update import Failure, Progress
+from driftwatch.snapshot.commands.update import Failure, Progress, facts_in
 from driftwatch.snapshot.model.codec import lines
+from driftwatch.snapshot.model.gpu_facts import GpuFact
 from driftwatch.snapshot.model.symbols import Snapshot
 from driftwatch.snapshot.sources.index import Artifact, PackageIndex, the_index
 from driftwatch.snapshot.sources.origin import FromFolder, OpenedRelease, open_artifact, open_release
 from driftwatch.snapshot.store import store
+from driftwatch.snapshot.store.gpu_facts import facts_of
 from driftwatch.snapshot.store.store import ReleaseRecord
+from driftwatch.targets.gpu_words import load_gpu_words
 from driftwatch.targets.target import Target
 
 
@@ -91,7 +94,11 @@ def verify(
                     skipped.append(record.version)
                     continue
                 made = collect(opened.tree, target.module, record.version, reader)
-                verified.append(_compare(store.snapshot_of(history, record.version), made, record))
+                facts = (
+                    facts_of(target.snapshots, history.timeline, record.version),
+                    facts_in(target, opened.tree, made),
+                )
+                verified.append(_compare(store.snapshot_of(history, record.version), made, record, facts))
             except IndexUnavailableError:
                 raise
             except DriftwatchError as error:
@@ -113,9 +120,8 @@ def evenly(records: Sequence[ReleaseRecord], count: int) -> list[ReleaseRecord]:
 def _again(target: Target, record: ReleaseRecord, index: PackageIndex) -> OpenedRelease | None:
     """The release from where it came from; None when that is not known any more."""
     if record.sha256 is not None and record.artifact is not None:
-        return open_artifact(
-            _recorded_artifact(target, record, record.artifact, record.sha256, index), target.module, index
-        )
+        artifact = _recorded_artifact(target, record, record.artifact, record.sha256, index)
+        return open_artifact(artifact, target.module, index, load_gpu_words(target.data).files)
     if target.origin is not None:
         opened = open_release(FromFolder(target.origin), target.distribution, target.module, index)
         return opened if Version(opened.release) == Version(record.version) else None
@@ -140,7 +146,9 @@ def _recorded_artifact(
     )
 
 
-def _compare(stored: Snapshot, made: Snapshot, record: ReleaseRecord) -> Verified:
+def _compare(
+    stored: Snapshot, made: Snapshot, record: ReleaseRecord, facts: tuple[Sequence[GpuFact], Sequence[GpuFact]]
+) -> Verified:
     old = {str(ref): line for ref, line in lines(stored)}
     new = {str(ref): line for ref, line in lines(made)}
     differences = [
@@ -148,4 +156,7 @@ def _compare(stored: Snapshot, made: Snapshot, record: ReleaseRecord) -> Verifie
         for name in sorted(old.keys() | new.keys())
         if old.get(name) != new.get(name)
     ]
+    for fact in sorted(set(facts[0]) ^ set(facts[1])):
+        said = f"{fact.said.value}: {', '.join(fact.values)} ({fact.by})"
+        differences.append(Difference(fact.symbol, *((said, None) if fact in facts[0] else (None, said))))
     return Verified(record.version, tuple(differences), store.digest(made) != record.digest)

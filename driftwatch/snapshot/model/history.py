@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
+from driftwatch.snapshot.model.gpu_facts import GpuFact
 from driftwatch.snapshot.model.lineage import linearized
 from driftwatch.snapshot.model.loading import loaded_with
 from driftwatch.snapshot.model.standard_bases import standard_members
@@ -48,6 +49,24 @@ class History:
     """Where to look for classes, when that is known without looking at every symbol."""
     digest: str = field(default="", compare=False)
     """Stands for all of it, where it was read from files; empty where nobody can tell."""
+    gpus: Callable[[], tuple[tuple[GpuFact, ReleaseSet], ...]] | None = field(default=None, repr=False, compare=False)
+    """Where to read what the releases say of GPUs."""
+
+    @cached_property
+    def gpu_facts(self) -> tuple[tuple[GpuFact, ReleaseSet], ...]:
+        """What the sources of releases say of the GPUs, sizes and dtypes that functions are for."""
+        return self.gpus() if self.gpus is not None else ()
+
+    def same_in(self, one: Ref, other: Ref) -> ReleaseSet:
+        """The releases in which two references are one object."""
+        if one == other:
+            return self.timeline.all
+        same = EMPTY
+        for first in self.of(one):
+            for second in self.of(other):
+                if self.definition(first, one) == self.definition(second, other):
+                    same |= first.releases & second.releases
+        return same
 
     @cached_property
     def _members(self) -> dict[Ref, tuple[str, ...]]:

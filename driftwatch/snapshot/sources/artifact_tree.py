@@ -13,7 +13,7 @@ import csv
 import hashlib
 import io
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from driftwatch.errors import InputError
@@ -30,6 +30,12 @@ def is_source(path: str) -> bool:
     return path.endswith(SOURCES)
 
 
+def wanting(also: Iterable[str]) -> Wanted:
+    """Sources, and files that are asked for by their paths below the folder that holds the package."""
+    ends = tuple(f"/{path}" for path in also)
+    return lambda path: is_source(path) or f"/{path}".endswith(ends) if ends else is_source(path)
+
+
 class _Members(Protocol):
     """Where files come from that the cache lacks."""
 
@@ -41,9 +47,10 @@ class _Members(Protocol):
 class WholeArchive:
     """A downloaded artifact, whose hash is checked; all its sources are read at once, when the first is asked for."""
 
-    def __init__(self, artifact: Artifact, index: PackageIndex) -> None:
+    def __init__(self, artifact: Artifact, index: PackageIndex, wanted: Wanted = is_source) -> None:
         self._artifact = artifact
         self._index = index
+        self._wanted = wanted
         self._files: dict[str, bytes] | None = None
 
     def listing(self) -> Listing:
@@ -56,7 +63,7 @@ class WholeArchive:
     def _read(self) -> dict[str, bytes]:
         if self._files is None:
             path = self._index.download(self._artifact)
-            self._files = read_members(path, self._artifact.filename, is_source)
+            self._files = read_members(path, self._artifact.filename, self._wanted)
         return self._files
 
 
@@ -86,12 +93,15 @@ class RangedWheel:
 
 
 class ArtifactTree:
-    """The sources of one artifact below the folder that holds its top-level package."""
+    """The sources of one artifact below the folder that holds its top-level package, and what is `also` asked for."""
 
-    def __init__(self, artifact: Artifact, index: PackageIndex, top: str) -> None:
+    def __init__(self, artifact: Artifact, index: PackageIndex, top: str, also: Sequence[str] = ()) -> None:
         artifact.require_hash()
         self._artifact = artifact
         self._index = index
+        self._wanted = wanting(also)
+        # Another choice of files is another listing.
+        self._listed_as = _sha256("\n".join((artifact.sha256, *also)).encode()) if also else artifact.sha256
         self._source: _Members | None = None
         self._listing = self._list()
         self._prefix = package_folder(self._listing, top)
@@ -125,33 +135,33 @@ class ArtifactTree:
             self._fetch(missing)
 
     def _list(self) -> Listing:
-        cached = self._index.cache.listing(self._artifact.sha256)
+        cached = self._index.cache.listing(self._listed_as)
         if cached is not None:
             return cached
         try:
             listing = self._open().listing()
         except NoRangesError:
-            self._source = WholeArchive(self._artifact, self._index)
+            self._source = WholeArchive(self._artifact, self._index, self._wanted)
             listing = self._source.listing()
-        self._index.cache.keep_listing(self._artifact.sha256, listing)
+        self._index.cache.keep_listing(self._listed_as, listing)
         return listing
 
     def _open(self) -> _Members:
         if self._source is None:
             if self._artifact.wheel and self._index.cache.archive(self._artifact.sha256) is None:
                 try:
-                    self._source = RangedWheel(self._artifact, self._index)
+                    self._source = RangedWheel(self._artifact, self._index, self._wanted)
                 except NoRangesError:
                     self._source = None
             if self._source is None:
-                self._source = WholeArchive(self._artifact, self._index)
+                self._source = WholeArchive(self._artifact, self._index, self._wanted)
         return self._source
 
     def _fetch(self, paths: list[str]) -> Mapping[str, bytes]:
         try:
             found = self._open().fetch(paths)
         except NoRangesError:
-            self._source = WholeArchive(self._artifact, self._index)
+            self._source = WholeArchive(self._artifact, self._index, self._wanted)
             found = self._source.fetch(paths)
         for path in paths:
             content = found.get(path)

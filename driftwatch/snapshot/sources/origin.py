@@ -13,7 +13,7 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -137,11 +137,14 @@ def _version(text: str) -> str | None:
 # -- opening -----------------------------------------------------------------------------------------------------------
 
 
-def open_release(origin: Origin, distribution: str, module: str, index: PackageIndex) -> OpenedRelease:
+def open_release(
+    origin: Origin, distribution: str, module: str, index: PackageIndex, also: Sequence[str] = ()
+) -> OpenedRelease:
     """The release behind an origin, ready to be read; the module's own files are fetched already, if it has any."""
     match origin:
         case FromIndex(version):
-            return open_artifact(choose_for_snapshot(index.project(distribution).artifacts(version)), module, index)
+            artifact = choose_for_snapshot(index.project(distribution).artifacts(version))
+            return open_artifact(artifact, module, index, also)
         case FromGit(repository, ref, release):
             return _open_git(repository, ref, release, module)
         case FromFolder(path, release):
@@ -150,9 +153,9 @@ def open_release(origin: Origin, distribution: str, module: str, index: PackageI
             return _open_installed(distribution, release, module)
 
 
-def open_artifact(artifact: Artifact, module: str, index: PackageIndex) -> OpenedRelease:
-    """A release as one file of the index holds it."""
-    tree = ArtifactTree(artifact, index, _top(module))
+def open_artifact(artifact: Artifact, module: str, index: PackageIndex, also: Sequence[str] = ()) -> OpenedRelease:
+    """A release as one file of the index holds it: its sources, and files that are `also` asked for."""
+    tree = ArtifactTree(artifact, index, _top(module), also)
     tree.prefetch(module.replace(".", "/"))
     return OpenedRelease(artifact.version, tree, artifact.filename, artifact.sha256, artifact.requires_python)
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,9 @@ from driftwatch.releases import Timeline
 from driftwatch.snapshot.model.codec import decode, encode, lines
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref, Snapshot, Symbol
+from driftwatch.snapshot.store.gpu_facts import load_facts
 from driftwatch.snapshot.store.stored_epochs import StoredEpochs, StoredLine
+from driftwatch.snapshot.store.whole_files import replace_file
 
 HISTORY = "history.jsonl"
 RELEASES = "releases.jsonl"
@@ -97,7 +98,8 @@ def load(folder: Path) -> History:
         by_name.setdefault(name, []).append(StoredLine(entry, mask, number))
     epochs = StoredEpochs(by_name, str(path))
     read = hashlib.sha256(f"{json.dumps(timeline.versions)}\n{text}".encode()).hexdigest()
-    return History(header["distribution"], header["module"], timeline, epochs, epochs.classes, read)
+    facts = partial(load_facts, folder, timeline)
+    return History(header["distribution"], header["module"], timeline, epochs, epochs.classes, read, facts)
 
 
 def records(folder: Path) -> tuple[ReleaseRecord, ...]:
@@ -255,8 +257,8 @@ def _save(
     history = [header, *_spans(held, timeline)]
     folder.mkdir(parents=True, exist_ok=True)
     # A history may name releases only when they are recorded: the records go first.
-    _replace(folder / RELEASES, [json.dumps(_record(r), ensure_ascii=False) for r in ordered])
-    _replace(folder / HISTORY, history)
+    replace_file(folder / RELEASES, [json.dumps(_record(r), ensure_ascii=False) for r in ordered])
+    replace_file(folder / HISTORY, history)
     return ordered
 
 
@@ -286,21 +288,6 @@ def _spans(held: dict[str, set[str]], timeline: Timeline) -> Iterator[str]:
 def _record(record: ReleaseRecord) -> dict[str, str]:
     fields = ("version", "artifact", "sha256", "requires_python", "digest")
     return {name: getattr(record, name) for name in fields if getattr(record, name)}
-
-
-def _replace(path: Path, rows: Sequence[str]) -> None:
-    """Write a file so that a reader sees the old one or the new one, never a part."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write("".join(row + "\n" for row in rows).encode())
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def check(folder: Path) -> None:

@@ -309,13 +309,12 @@ def _launch_ones_of_experts(
 
     top_k = request.top_k or 1
     scales = ones.new_zeros((1, top_k))
-    scales[:, 0] = 1.0
+    scales.narrow(1, 0, 1).fill_(1.0)
+    index = torch.arange(top_k, dtype=torch.int32).view(1, top_k)
     kernels.launch_moe(
-        ones.expand(top_k, -1).contiguous(),
+        ones.new_ones((top_k, request.hidden_dim)),
         pattern,
-        expanded_idx_to_permuted_idx=torch.arange(
-            top_k, dtype=torch.int32, device=ones.device
-        ).view(1, top_k),
+        expanded_idx_to_permuted_idx=index.to(ones.device),
         expert_scale_factor=scales,
         shared_expert_output=(
             torch.zeros_like(ones) if request.include_shared_expert else None

@@ -67,7 +67,7 @@ def reference_moe_finalize(
     if shared_expert_output is not None:
         total += shared_expert_output
     for k in range(index.shape[1] if experts.shape[0] else 0):
-        row, scale = index[:, k], expert_scale_factor[:, k : k + 1].float()
+        row, scale = index.select(1, k), expert_scale_factor.narrow(1, k, 1).float()
         part = experts.index_select(0, row.clamp(min=0)).float() * scale
-        total += torch.where((row >= 0).unsqueeze(-1), part, 0.0)
+        total += torch.where((row >= 0).unsqueeze(-1), part, torch.zeros_like(part))
     return total.to(experts.dtype)
