@@ -20,6 +20,7 @@ from driftwatch.adapter.policy import load_policy
 from driftwatch.adapter.rules import DROP
 from driftwatch.binding.calls import parts
 from driftwatch.findings import Finding, Severity, judge, order
+from driftwatch.flow.syntax.source import without_warnings
 from driftwatch.flow.uses import Argument, CallUse, Outcome
 from driftwatch.passages import Passages
 from driftwatch.project.style import line_width
@@ -36,6 +37,8 @@ from driftwatch.selection import codes_of
 from driftwatch.snapshot.model.symbols import Signature
 from driftwatch.suppress import matches
 
+_ABOUT_NAMES = ("DW201", "DW202", "DW203")
+"""Said of each place that a name is read at: who asks a function something reads it once more."""
 _ABOUT_HANDLERS = ("DW501", "DW502")
 _ABOUT_WORKING_CALLS = ("DW401",)
 """Said of a call that is carried out, so that it may be said of one that failed before."""
@@ -181,7 +184,9 @@ def _written(plan: Plan, source: Callable[[str], Source], before: ScanResult) ->
         try:
             one = source(path)
             data = one.changed(edits_of(one, repairs))
-        except NoRepairError as error:
+            with without_warnings():
+                compile(one.raw(data), path, "exec", dont_inherit=True)
+        except (NoRepairError, SyntaxError) as error:
             plan.refusals += [Refusal(finding, str(error)) for repair in repairs for finding in repair.findings]
             plan.repairs = [repair for repair in plan.repairs if repair.path != path]
             continue
@@ -233,7 +238,8 @@ class _Proof:
             if subject[0] in _ABOUT_WORKING_CALLS and self._is_let_on(findings, repairs):
                 continue
             known = then.get(subject, [])
-            if len(findings) > len(known) - targets[subject]:
+            again = known and not targets[subject] and subject[0] in _ABOUT_NAMES
+            if len(findings) > len(known) - targets[subject] and not again:
                 first = findings[0]
                 gone = bool(targets[subject])
                 way = [step.path for each in findings for step in each.trace]

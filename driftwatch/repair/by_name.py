@@ -38,6 +38,9 @@ def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair:
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         raise NoRepairError("the positional arguments come out of a `*`")
     first, names = _names(uses, finding, context, len(passed))
+    given_twice = set(names[first:]) & {keyword.arg for keyword in call.keywords}
+    if given_twice:
+        raise NoRepairError(f"`{min(given_twice)}` is passed by name as well")
     items = source.items(call)
     edits = []
     for argument, name in list(zip(passed, names, strict=True))[first:]:

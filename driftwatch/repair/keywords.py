@@ -17,7 +17,7 @@ from driftwatch.releases import EMPTY
 from driftwatch.repair.evidence import Evidence
 from driftwatch.repair.losses import Losses, is_default
 from driftwatch.repair.model import Edit, NoRepairError, Probe, Repair, Safety
-from driftwatch.repair.names import chain, fresh
+from driftwatch.repair.names import binds, chain, fresh, within
 from driftwatch.repair.probes import asked, known_flags, new_probe
 from driftwatch.repair.text import Source
 from driftwatch.rules.rule import Context
@@ -173,9 +173,21 @@ def function_called(source: Source, finding: Finding, use: CallUse, argument: Ar
     call = source.named(use.location, ast.Call)
     if not isinstance(call, ast.Call):
         raise NoRepairError("the call cannot be found")
-    if (chain(call.func) or [""])[-1] == "partial" and call.args:
-        return call.args[0]
-    return call.func
+    partial = _partial_of(source, call)
+    return partial.args[0] if partial is not None else call.func
+
+
+def _partial_of(source: Source, call: ast.Call) -> ast.Call | None:
+    """The ``partial(...)`` that is called, or that the name of what is called was assigned, once, in the same block."""
+    found = call if (chain(call.func) or [""])[-1] == "partial" and call.args else None
+    if found is None and isinstance(call.func, ast.Name):
+        name, function = call.func.id, source.function(call)
+        body = function.body if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) else source.tree.body
+        made = [each for each in within(body) if name in binds(each)]
+        value = getattr(made[0], "value", None) if len(made) == 1 else None
+        if isinstance(value, ast.Call) and (chain(value.func) or [""])[-1] == "partial" and value.args:
+            found = value
+    return found
 
 
 # -- what is written instead -----------------------------------------------------------------------------------------

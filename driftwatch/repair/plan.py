@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from driftwatch.findings import Finding
+from driftwatch.flow.uses import Location
+from driftwatch.releases import union
 from driftwatch.repair import (
     by_name,
     import_guard,
@@ -38,12 +40,15 @@ REPAIRS: Mapping[str, Make] = {
     "DW502": signature_probe.repair,
 }
 """Repairs of one finding alone, by code."""
+CODES = frozenset({"DW101", *REPAIRS})
+"""The rules whose findings may be mended."""
 
 _NONE: Mapping[str, str] = {
     "DW102": "nobody but you knows what to pass for `{parameter}`",
     "DW302": "the method must be written by you: {message}",
 }
 _ELSE = "there is no repair for {name}: {hint}"
+_FAILS = frozenset({"DW101", "DW102", "DW103", "DW104", "DW201", "DW203"})
 _GENERATED = re.compile(r"@generated|\bdo not edit\b|\b(?:auto-?)?generated (?:by|from|with)\b", re.IGNORECASE)
 _VENDORED = frozenset(
     {"vendor", "vendored", "_vendor", "third_party", "third-party", "thirdparty", "3rdparty", "extern", "site-packages"}
@@ -98,9 +103,30 @@ class Planner:
                     )
             except NoRepairError as error:
                 plan.refusals.append(Refusal(finding, str(error)))
+        hopeless = {each.finding.fingerprint: reason for each, reason in self._in_vain(plan, wishes)}
         for path, found in wishes.items():
-            self._keywords(plan, self.source(path), found)
+            plan.refusals += [
+                Refusal(wish.finding, hopeless[wish.finding.fingerprint])
+                for wish in found
+                if wish.finding.fingerprint in hopeless
+            ]
+            left = [wish for wish in found if wish.finding.fingerprint not in hopeless]
+            self._keywords(plan, self.source(path), left)
         return plan
+
+    def _in_vain(self, plan: Plan, wishes: Mapping[str, list[keywords.Wish]]) -> Iterator[tuple[keywords.Wish, str]]:
+        """What would make a call go on only to fail for another reason, which nobody mends."""
+        failing = [refusal.finding for refusal in plan.refusals if refusal.finding.code in _FAILS]
+        for wish in (wish for found in wishes.values() for wish in found):
+            mine = wish.finding
+            calls = self._calls(mine)
+            others = [each for each in failing if each.symbol == mine.symbol and calls & self._calls(each)]
+            if mine.releases <= union([other.releases for other in others]):
+                yield wish, f"the call fails in these releases anyway: {', '.join(sorted({o.code for o in others}))}"
+
+    def _calls(self, finding: Finding) -> set[Location]:
+        """Where what a finding is about is called in the end."""
+        return {finding.location, *(use.location for use, _ in self.evidence.calls(finding))}
 
     def _keyword(self, finding: Finding, source: Source) -> keywords.Wish:
         losses = self.losses.get(finding.distribution, Losses())

@@ -50,6 +50,8 @@ def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair | Non
     new = names.pop() if len(names) == 1 else None
     if new is None:
         return None
+    if any(each.name == new for use, _ in pairs for each in use.keywords):
+        return None  # both are passed: they are two things
     reached = use.releases & argument.releases & context.checked
     place = place_of(source, finding, pairs)
     if not isinstance(place.node, ast.keyword | ast.Constant):

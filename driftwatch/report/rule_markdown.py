@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from difflib import unified_diff
 from pathlib import PurePath
 
 from driftwatch.flow.uses import Outcome
+from driftwatch.repair.examples import EXAMPLES, Mended
 from driftwatch.report.markdown import code, text
 from driftwatch.rules.rule import Example, Rule
 
@@ -60,8 +62,26 @@ def _lines(rule: Rule) -> Iterator[str]:
             yield f"## {title}"
         for example in examples:
             yield from _example(example)
+    if rule.code in EXAMPLES:
+        yield ""
+        yield "## Mended"
+    for mended in EXAMPLES.get(rule.code, ()):
+        yield from _mended(mended)
     yield ""
     yield f"[All rules]({INDEX}). {_NOTE}"
+
+
+def _mended(mended: Mended) -> Iterator[str]:
+    """What `driftwatch fix` makes of a file, as a diff of the whole."""
+    against = f", for {code(mended.against)}" if mended.against else ""
+    option = f", with {code('--unsafe')}" if mended.unsafe else ""
+    yield ""
+    yield f"{text(mended.title)}{against}{option}:"
+    yield ""
+    yield "```diff"
+    before, after = mended.before.splitlines(), mended.after.splitlines()
+    yield from list(unified_diff(before, after, n=len(before), lineterm=""))[3:]
+    yield "```"
 
 
 def _example(example: Example) -> Iterator[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import unified_diff
 
 from driftwatch.flow.uses import Outcome
+from driftwatch.repair.examples import EXAMPLES, Mended
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose
 from driftwatch.rules.rule import Example, Expected, Rule
 
@@ -50,6 +52,18 @@ def _page(rule: Rule) -> Iterator[Line | Hanging]:
         for example in examples:
             yield ()
             yield from _example(title, style, example)
+    for mended in EXAMPLES.get(rule.code, ()):
+        yield ()
+        yield from _mended(mended)
+
+
+def _mended(mended: Mended) -> Iterator[Line | Hanging]:
+    against = f" (for {mended.against})" if mended.against else ""
+    option = " with --unsafe" if mended.unsafe else ""
+    yield Hanging((Span(f"Mended by `driftwatch fix`{option}: ", "good"),), (Span(f"{mended.title}{against}"),))
+    before, after = mended.before.splitlines(), mended.after.splitlines()
+    for line in list(unified_diff(before, after, n=len(before), lineterm=""))[3:]:
+        yield (Span("     | ", "frame"), Span(line, {"+": "added", "-": "removed"}.get(line[:1], "")))
 
 
 def _example(title: str, style: str, example: Example) -> Iterator[Line | Hanging]:

@@ -62,6 +62,10 @@ _FUNCTIONS: tuple[tuple[tuple[str, ...], str], ...] = (
     (_ONE, "kiln:weigh(pot) -> 2"),
     (_TWO, "kiln:weigh(pot) -> 3"),
     (("1.2", *_TWO), "kiln.wheel:throw(clay, speed=60)"),
+    (("1.0", "1.1"), "kiln:spin(clay)"),
+    (("1.2", *_TWO), "kiln.wheel:spin(clay)"),
+    (_ONE, "kiln:mark(pot)"),
+    (_ALL, "kiln:stamp(pot)"),
     (_ALL, "kiln:Shelf.add(pot)"),
     (_ALL, "kiln:WoodShelf.add(pot)"),
     (("1.2", *_TWO), "kiln:WoodShelf.wax()"),
@@ -92,7 +96,10 @@ _CONSTANTS: tuple[tuple[tuple[str, ...], str, str], ...] = (
 
 _MODULES: tuple[tuple[tuple[str, ...], str], ...] = ((_ALL, "kiln"), (("1.2", *_TWO), "kiln.wheel"))
 
-_DEPRECATED = {("1.2", "kiln:raku"): Deprecation("use fire", "2.0")}
+_DEPRECATED = {
+    ("1.2", "kiln:raku"): Deprecation("use fire", "2.0"),
+    ("1.2", "kiln:mark"): Deprecation("use stamp", "2.0"),
+}
 
 
 def history() -> History:

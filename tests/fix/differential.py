@@ -1,0 +1,158 @@
+"""Programs before and after their repairs, executed against stubs of every release, and what must not differ.
+
+A run that worked does the same: it ends the same way, gives the same, and the library is called in the same order with
+the same values. A run that did not raises nothing that it did not raise before; and of what the repairs say is mended,
+nothing is raised any more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from driftwatch.findings import Finding
+from driftwatch.fix import Fixed, fix
+from driftwatch.project.config import Config
+from driftwatch.scan import ScanRequest, Watched
+from driftwatch.snapshot.model.history import History
+from tests.differential.programs import Program
+
+EXECUTED = Path(__file__).with_name("executed.py")
+_NAME = re.compile(r"`[^`]*`")
+_MISSING = re.compile(r"missing .* arguments?:.* '(\w+)'")
+_KEYWORD = re.compile(r"unexpected keyword argument '(\w+)'")
+
+
+class Runner:
+    """The child process; use it as a context manager."""
+
+    def __init__(self, stubs: Mapping[str, Path], top: str) -> None:
+        self._settings = {"top": top, "stubs": {release: str(folder) for release, folder in stubs.items()}}
+
+    def __enter__(self) -> Runner:
+        self._errors = tempfile.TemporaryFile(mode="w+")
+        self._child = subprocess.Popen(
+            [sys.executable, str(EXECUTED)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+            encoding="utf-8",
+        )
+        self._write(self._settings)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._child.kill()
+        self._child.communicate()
+        self._errors.close()
+
+    def _write(self, job: object) -> None:
+        assert self._child.stdin is not None
+        self._child.stdin.write(json.dumps(job) + "\n")
+        self._child.stdin.flush()
+
+    def run(self, files: Mapping[str, str], program: Program) -> dict[str, list[dict[str, Any]]]:
+        """By release: the import, then each call."""
+        assert self._child.stdout is not None
+        calls = [[call.function, given] for call in program.calls for given in call.runs()]
+        self._write({"files": dict(files), "main": program.main, "calls": calls})
+        line = self._child.stdout.readline()
+        if not line:
+            self._errors.seek(0)
+            raise RuntimeError(f"the program could not be run:\n{program}\n{self._errors.read()}")
+        found: dict[str, list[dict[str, Any]]] = json.loads(line)
+        return found
+
+
+@dataclass
+class Tally:
+    """What came of the programs: how many were changed, findings mended and refused, and what is wrong."""
+
+    programs: int = 0
+    changed: int = 0
+    mended: dict[str, int] = field(default_factory=dict)
+    refused: dict[str, int] = field(default_factory=dict)
+    reasons: dict[str, int] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+
+
+def mend(folder: Path, programs: Sequence[Program], library: History) -> Fixed:
+    """All repairs of some programs, safe or not."""
+    for program in programs:
+        for path, text in program.files.items():
+            place = folder / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+    request = ScanRequest(paths=(folder,), targets=(Watched(library),), config=Config(), against=("all",), base=folder)
+    return fix(request, unsafe=True)
+
+
+def held(folder: Path, programs: Sequence[Program], library: History, runner: Runner, tally: Tally) -> None:
+    """Mend some programs and hold what they do against what they did."""
+    fixed = mend(folder, programs, library)
+    for finding in fixed.offer.repaired:
+        tally.mended[finding.code] = tally.mended.get(finding.code, 0) + 1
+    for refusal in fixed.offer.refusals:
+        tally.refused[refusal.finding.code] = tally.refused.get(refusal.finding.code, 0) + 1
+        reason = f"{refusal.finding.code} {_NAME.sub('`?`', refusal.reason)}"
+        tally.reasons[reason] = tally.reasons.get(reason, 0) + 1
+    after = {file.path: file.texts[1] for file in fixed.offer.files}
+    left = [refusal.finding for refusal in fixed.offer.refusals]
+    for program in programs:
+        tally.programs += 1
+        if not after.keys() & program.files.keys():
+            continue
+        tally.changed += 1
+        changed = {path: after.get(path, text) for path, text in program.files.items()}
+        for path, text in changed.items():
+            compile(text, path, "exec")
+        done = [finding for finding in fixed.offer.repaired if finding.location.path in program.files]
+        then, now = runner.run(program.files, program), runner.run(changed, program)
+        for release, runs in then.items():
+            for what in _differences(runs, now[release], release, done, left, library):
+                tally.wrong.append(f"{release}: {what}\n{program}\n--- mended\n" + "\n".join(changed.values()))
+                break
+
+
+def _differences(
+    then: Sequence[Mapping[str, Any]],
+    now: Sequence[Mapping[str, Any]],
+    release: str,
+    done: Sequence[Finding],
+    left: Sequence[Finding],
+    library: History,
+) -> Iterator[str]:
+    if len(then) != len(now):
+        if len(now) < len(then):
+            yield "it cannot be imported any more"
+        return
+    bit = library.timeline.set_of([release])
+    still = {f.parameter for f in left if f.code == "DW102" and not f.releases.isdisjoint(bit)}
+    mended = {f.parameter for f in done if f.code == "DW101" and not f.releases.isdisjoint(bit)}
+    mended -= {f.parameter for f in left if f.code == "DW101"}
+    for number, (before, after) in enumerate(zip(then, now, strict=True)):
+        where = "import" if number == 0 else f"call {number}"
+        if before["ended"] is None and not before["events"]:
+            for key in ("ended", "value", "calls"):
+                if before[key] != after[key]:
+                    yield f"{where}: {key} was {before[key]}, is {after[key]}"
+        new = [event for event in after["events"] if event not in before["events"] and not _is_answer(event)]
+        if new := [event for event in new if not (set(_MISSING.findall(event)) & still)]:
+            yield f"{where}: raises {new}, not {before['events']}"
+        for event in after["events"]:
+            found = _KEYWORD.search(event)
+            if found and found[1] in mended:
+                yield f"{where}: still {event}"
+
+
+def _is_answer(event: str) -> bool:
+    """What a question to the build raises, and takes itself, where there is nothing to ask."""
+    return event.endswith("is not a callable object")
