@@ -8,10 +8,11 @@ it stands for has a value of its own elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from driftwatch.flow.domain.frozen import frozen
 from driftwatch.flow.domain.path_conditions import NO_CONDITIONS, Conditions, assume, meet, spanned
 from driftwatch.flow.domain.taint import tainted_within
 from driftwatch.flow.domain.values import (
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from driftwatch.flow.domain.faults import Swallowed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """An item of a dict: where it may be, where it surely is, its value, and how it got there.
 
@@ -53,10 +54,13 @@ class Entry:
     def within(self, releases: ReleaseSet) -> Entry:
         if self.releases <= releases:
             return self
-        return replace(self, releases=self.releases & releases, certain=self.certain & releases)
+        return Entry(
+            self.releases & releases, self.certain & releases, self.value, self.trace, self.location, self.conditional,
+            self.written,
+        )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DictContent:
     """Keys that are known, and the releases in which there may be others: of a dict, or of an instance's attributes.
 
@@ -79,11 +83,16 @@ class DictContent:
 
     def opened(self, where: ReleaseSet, value: Value | None = None) -> DictContent:
         """The same with something under a key that is not known in these releases, and perhaps more than one."""
-        if value is None and not self.others.alternatives:
-            return replace(self, open=self.open | where)
-        added = unknown(where) if value is None else value.within(where)
-        added = join(added, unknown(where - added.defined()))
-        return replace(self, open=self.open | where, others=join(self.under_unknown_keys(), added))
+        others = self.others
+        if value is not None or others.alternatives:
+            added = unknown(where) if value is None else value.within(where)
+            added = join(added, unknown(where - added.defined()))
+            others = join(self.under_unknown_keys(), added)
+        return DictContent(self.entries, self.open | where, self.forwarded, others, self.factory)
+
+    def having(self, entries: dict[Key, Entry]) -> DictContent:
+        """The same with these items instead."""
+        return DictContent(entries, self.open, self.forwarded, self.others, self.factory)
 
     def joined_others(self, other: DictContent, where: ReleaseSet) -> DictContent:
         """The same with what may be under the other dict's unknown keys in these releases."""
@@ -105,7 +114,7 @@ def put(content: DictContent, key: Key, entry: Entry) -> DictContent:
             certain=entry.certain | (before.certain & (stays | entry.releases)),
             value=join(entry.value, kept),
         )
-    return replace(content, entries={**content.entries, key: entry})
+    return content.having({**content.entries, key: entry})
 
 
 def take(content: DictContent, key: Key, where: ReleaseSet) -> DictContent:
@@ -119,10 +128,10 @@ def take(content: DictContent, key: Key, where: ReleaseSet) -> DictContent:
         entries[key] = replace(before, releases=left, certain=before.certain - where)
     else:
         del entries[key]
-    return replace(content, entries=entries)
+    return content.having(entries)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListContent:
     """Elements in order, each where it is there, and the releases in which there may be more or others; or a set's.
 
@@ -143,7 +152,7 @@ class ListContent:
         return join(known, unknown(anywhere - known.defined()))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartialContent:
     """What a ``functools.partial`` holds."""
 
@@ -155,7 +164,7 @@ class PartialContent:
 Content = DictContent | ListContent | PartialContent
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arguments:
     """What a call passes."""
 
@@ -168,7 +177,9 @@ class Arguments:
         return bool(self.positional.elements or self.keywords.entries or any(c.open or c.forwarded for c in content))
 
     def values(self) -> list[Value]:
-        return [e.value for e in (*self.positional.elements, *self.keywords.entries.values())]
+        found = [e.value for e in self.positional.elements]
+        found += [e.value for e in self.keywords.entries.values()]
+        return found
 
     @property
     def constants(self) -> bool:
@@ -192,7 +203,8 @@ def _without_constants(entry: Entry) -> Entry:
     return replace(entry, value=value_of(alternatives))
 
 
-NO_ARGUMENTS = Arguments()
+NO_LIST, NO_DICT = ListContent(), DictContent()
+NO_ARGUMENTS = Arguments(NO_LIST, NO_DICT)
 
 
 NO_FAULTS: Swallowed = {}
@@ -225,7 +237,11 @@ class State:
 
     def fork(self, reach: ReleaseSet | None = None) -> State:
         """A copy, reached in fewer releases if asked."""
-        return State(self.reach if reach is None else reach, dict(self.vars), dict(self.heap), on_the_way_of=self)
+        made = _new_state(State)
+        made.reach = self.reach if reach is None else reach
+        made.vars, made.heap = self.vars.copy(), self.heap.copy()
+        made.conditions, made.ghost, made.faults = self.conditions, self.ghost, self.faults
+        return made
 
     @property
     def conditional(self) -> ReleaseSet:
@@ -269,14 +285,17 @@ class State:
             del self.vars[key]
 
 
+_new_state = object.__new__
+
+
 def join_states(first: State | None, second: State | None, since: State | None = None) -> State | None:
     """The state where both meet; None stands for a way that is not taken.
 
     `since` is what the first was last joined with: what the second holds that is the very same there, it has already.
     """
-    if first is None or not first.reach:
-        return second if second is not None and second.reach else first or second
-    if second is None or not second.reach:
+    if first is None or not first.reach.mask:
+        return second if second is not None and second.reach.mask else first or second
+    if second is None or not second.reach.mask:
         return first
     reach = first.reach | second.reach
     faults = first.faults
@@ -291,8 +310,8 @@ def join_states(first: State | None, second: State | None, since: State | None =
         first, second = _without_ghost(first, second), _without_ghost(second, first)
     # Most of what two ways hold is the very same, which dicts find out faster than a loop does.
     conditions, decided = meet(first.conditions, first.reach, second.conditions, second.reach)
-    variables = dict(first.vars) if first.vars == second.vars else _join_variables(first, second, decided)
-    heap = dict(first.heap)
+    variables = first.vars.copy() if first.vars == second.vars else _join_variables(first, second, decided)
+    heap = first.heap.copy()
     if first.heap != second.heap:
         known = since.heap if since is not None and _has_been_met(since, second, decided) else {}
         for number, content in second.heap.items():

@@ -42,6 +42,9 @@ def is_tainted(atom: Atom) -> bool:
 
 def depends_on_release(value: Value) -> ReleaseSet:
     """The releases in which the value was found out of the library, or would be another one in another release."""
+    if len(value.alternatives) == 1:
+        where, atom = value.alternatives[0]
+        return where if is_tainted(atom) or type(_owner_of(atom)) in _ANSWERS else EMPTY
     found, constant, first, differs = EMPTY, EMPTY, None, False
     for where, atom in value.alternatives:
         if type(atom) is Unknown:
@@ -88,7 +91,7 @@ def made_from(releases: ReleaseSet, *values: Value) -> Value:
     for value in values:
         tainted |= depends_on_release(value)
     tainted &= releases
-    if not tainted:
+    if not tainted.mask:
         return unknown(releases)
     return value_of([(releases - tainted, UNKNOWN), (tainted, TAINTED)])
 
@@ -100,7 +103,7 @@ def tainted_within(value: Value, releases: ReleaseSet) -> Value:
 
 def unknown_tainted(value: Value, guards: ReleaseSet) -> Value:
     """The value, made in these releases from what depends on the release: what is unknown of it there is tainted."""
-    if guards.isdisjoint(value.where(_may_be_tainted)):
+    if not guards.mask or guards.isdisjoint(value.where(_may_be_tainted)):
         return value
     found: list[Alternative] = []
     for where, atom in value.alternatives:
@@ -113,7 +116,7 @@ def unknown_tainted(value: Value, guards: ReleaseSet) -> Value:
 
 
 def _may_be_tainted(atom: Atom) -> bool:
-    return isinstance(atom, Unknown) and not atom.tainted
+    return type(atom) is Unknown and not atom.tainted
 
 
 def anonymous(atom: Atom) -> Atom:

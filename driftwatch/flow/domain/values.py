@@ -8,9 +8,9 @@ and comparable, so that equal ones meet again when branches join.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
+from driftwatch.flow.domain.frozen import frozen
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model.symbols import Ref
 
@@ -26,7 +26,7 @@ class Atom:
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Const(Atom):
     """A value known exactly: None, a bool, a number, text, a version, or a tuple or frozenset of such."""
 
@@ -40,7 +40,7 @@ class Const(Atom):
         return hash((type(self.value), self.value))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unknown(Atom):
     """Nothing is known. `parameter` names the parameter of the current function it came in by, if it did.
 
@@ -56,14 +56,14 @@ class Unknown(Atom):
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Opaque(Atom):
     """An object that is neither None nor false, of which nothing else is known."""
 
     what: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Raised(Atom):
     """An exception. `names` are its class and all that this descends from, the most special first, builtins by name.
 
@@ -79,21 +79,21 @@ class Raised(Atom):
     holds: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class External(Atom):
     """A builtin, or an object of a package that is neither the library nor the code base, by its import path."""
 
     dotted: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LibModule(Atom):
     """A module of the library, or a package above its public root."""
 
     module: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LibObject(Atom):
     """A function or class of the library."""
 
@@ -101,7 +101,7 @@ class LibObject(Atom):
     is_class: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LibInstance(Atom):
     """An instance of a library class; `exact` when it is of this class and not of one that descends from it.
 
@@ -121,7 +121,7 @@ def is_ghost(atom: Atom) -> bool:
     return isinstance(atom, LibInstance) and atom.ghost
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LibTuple(Atom):
     """A tuple or list that a function or method of the library gives, of one of these lengths.
 
@@ -134,7 +134,7 @@ class LibTuple(Atom):
     exact: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LibMethod(Atom):
     """A method looked up on an instance of a library class, or on the class itself."""
 
@@ -144,7 +144,7 @@ class LibMethod(Atom):
     on_class: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParameterInfo(Atom):
     """What a signature says of one parameter; `kind` as `inspect` names it."""
 
@@ -153,42 +153,42 @@ class ParameterInfo(Atom):
     required: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParameterMap(Atom):
     """``inspect.signature(f).parameters``."""
 
     parameters: tuple[ParameterInfo, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SignatureOf(Atom):
     """``inspect.signature(f)``."""
 
     parameters: ParameterMap
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArgSpecOf(Atom):
     """``inspect.getfullargspec(f)``."""
 
     parameters: ParameterMap
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodeOf(Atom):
     """``f.__code__``."""
 
     parameters: ParameterMap
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamesOf(Atom):
     """``dir(x)``, ``vars(x)`` or ``x.__dict__`` of something of the library: membership is what `hasattr` says."""
 
     owner: Atom
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Function(Atom):
     """A function of the code base, with the object it is bound to, if it is."""
 
@@ -196,14 +196,14 @@ class Function(Atom):
     bound: Atom | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Class(Atom):
     """A class of the code base."""
 
     code: ClassCode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Instance(Atom):
     """An instance of a class of the code base.
 
@@ -214,7 +214,7 @@ class Instance(Atom):
     site: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SuperOf(Atom):
     """``super()`` within a class of the code base, of the instance or class that a method was called of."""
 
@@ -222,21 +222,21 @@ class SuperOf(Atom):
     bound: Atom | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectModule(Atom):
     """A module of the code base."""
 
     code: ModuleCode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Namespace(Atom):
     """The dict of the variables of a module of the code base: ``globals()``."""
 
     code: ModuleCode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lazy(Atom):
     """A name of a module of the code base that has not been looked at, because nothing said that it matters."""
 
@@ -244,47 +244,47 @@ class Lazy(Atom):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outer(Atom):
     """What a variable that is declared ``global`` or ``nonlocal`` is outside, as long as it is not assigned here."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DictRef(Atom):
     """A dict; its content lives in the state's heap under this number."""
 
     key: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListRef(Atom):
     """A list or tuple; its content lives in the state's heap under this number."""
 
     key: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Partial(Atom):
     """``functools.partial``; what it holds lives in the state's heap under this number."""
 
     key: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartialMethod(Atom):
     """``functools.partialmethod``, as it stands in a class; what it holds lives in the heap under this number."""
 
     key: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Factory(Atom):
     """The default of a field that is made for each instance, by calling this."""
 
     makes: Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Managed(Atom):
     """What a generator of the code base makes that is a context manager.
 
@@ -297,7 +297,7 @@ class Managed(Atom):
     gives: Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Deferred(Atom):
     """A call that is made later; what is called, with what, lives in the state's heap under `key`, `call` is where.
 
@@ -309,28 +309,28 @@ class Deferred(Atom):
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Suppressing(Atom):
     """``contextlib.suppress``; no `types` where they are not known."""
 
     types: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Giving(Atom):
     """``contextlib.nullcontext``: what it gives where it is entered."""
 
     gives: Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stack(Atom):
     """``contextlib.ExitStack``; the managers it has entered live in the state's heap under this number."""
 
     key: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replacing(Atom):
     """What ``mock.patch`` returns: where it is entered, an attribute of a module or class of the library is another."""
 
@@ -339,7 +339,7 @@ class Replacing(Atom):
     gives: Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MethodOf(Atom):
     """A method of a known value that has not been called yet: ``"a.b".split``, ``kwargs.update``."""
 
@@ -347,7 +347,7 @@ class MethodOf(Atom):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkipMark(Atom):
     """A mark with which a test runner skips what it is put on; where it is not `surely`, nobody can tell."""
 
@@ -378,13 +378,14 @@ def atom_of(key: Key) -> Atom:
 
 def key_of(atom: Atom) -> int | None:
     """The heap number of what a thing holds, where that lives in the heap."""
-    kind = type(atom)
-    if kind is DictRef or kind is ListRef or kind is Partial or kind is PartialMethod:
-        return cast("DictRef | ListRef | Partial | PartialMethod", atom).key
-    return cast("Instance", atom).site if kind is Instance else None
+    name = _NUMBERED.get(type(atom))
+    return None if name is None else getattr(atom, name)
 
 
-@dataclass(frozen=True, slots=True)
+_NUMBERED = {DictRef: "key", ListRef: "key", Partial: "key", PartialMethod: "key", Instance: "site"}
+
+
+@frozen
 class Value:
     """Alternatives in no particular order; equal atoms appear once."""
 
@@ -392,13 +393,14 @@ class Value:
 
     def within(self, releases: ReleaseSet) -> Value:
         """The value in those releases alone."""
-        outside = ~releases.mask
+        inside = releases.mask
         for where, _ in self.alternatives:
-            if where.mask & outside:
+            if where.mask & ~inside:
                 break
         else:
             return self
-        return Value(tuple([(where & releases, a) for where, a in self.alternatives if where.mask & releases.mask]))
+        left = [(where & releases, a) for where, a in self.alternatives if where.mask & inside]
+        return Value(tuple(left)) if left else NOTHING
 
     def where(self, test: Callable[[Atom], bool]) -> ReleaseSet:
         """The releases in which it may be an atom that passes the test."""
@@ -448,7 +450,7 @@ def join(first: Value, second: Value) -> Value:
     if len(first.alternatives) == len(second.alternatives) == 1:
         (here, atom), (there, other) = first.alternatives[0], second.alternatives[0]
         if atom is other or atom == other:
-            return first if there <= here else Value(((here | there, atom),))
+            return first if not there.mask & ~here.mask else Value(((here | there, atom),))
     elif first.alternatives == second.alternatives:
         return first
     return value_of((*first.alternatives, *second.alternatives))
@@ -456,7 +458,7 @@ def join(first: Value, second: Value) -> Value:
 
 def unknown(releases: ReleaseSet) -> Value:
     """Anything, in those releases."""
-    return Value(((releases, UNKNOWN),)) if releases else NOTHING
+    return _ANYTHING[releases.mask]
 
 
 def const(value: Hashable, releases: ReleaseSet) -> Value:
@@ -464,6 +466,15 @@ def const(value: Hashable, releases: ReleaseSet) -> Value:
     return Value(((releases, Const(value)),)) if releases else NOTHING
 
 
+class _Anything(dict[int, Value]):
+    """What is not known, by releases: there are few sets of them, and to make one takes longer than to find it."""
+
+    def __missing__(self, mask: int) -> Value:
+        made = self[mask] = Value(((ReleaseSet(mask), UNKNOWN),))
+        return made
+
+
+_ANYTHING = _Anything({0: NOTHING})
 UNKNOWN = Unknown()
 OUTER = Outer()
 TAINTED = Unknown(tainted=True)

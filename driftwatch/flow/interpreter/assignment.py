@@ -43,7 +43,7 @@ def execute_assign(run: Run, node: cst.Assign) -> None:
     value = keep(run, node.value)
     for target in node.targets:
         assign(run, target.target, value)
-        if isinstance(target.target, cst.Name) and target.target.value in run.frame.nonlocals and not _is_seen(run):
+        if type(target.target) is cst.Name and target.target.value in run.frame.nonlocals and not _is_seen(run):
             lose(run, value, target, "assigned to a variable of the function round it")
 
 
@@ -57,7 +57,8 @@ def _taken_apart(node: cst.Assign) -> tuple[cst.CSTNode, int] | None:
     """The expression of an assignment to several names, and how many it must give."""
     for target in node.targets:
         names = target.target
-        if isinstance(names, (cst.Tuple, cst.List)):
+        # To ask a libcst class whether something is of it is slow, where it is not.
+        if type(names) is cst.Tuple or type(names) is cst.List:
             starred = any(isinstance(element, cst.StarredElement) for element in names.elements)
             return None if starred else (node.value, len(names.elements))
     return None
@@ -110,12 +111,12 @@ def execute_augmented(run: Run, node: cst.AugAssign) -> None:
 
 def assign(run: Run, target: cst.CSTNode, value: Value) -> None:
     """Bind any target of an assignment."""
-    if isinstance(target, cst.Name):
+    if type(target) is cst.Name:
         assign_name(run, target.value, value)
+    elif type(target) is cst.Attribute:
+        _assign_attribute(run, target, value)
     elif isinstance(target, (cst.Tuple, cst.List)):
         take_apart_targets(run, target, value)
-    elif isinstance(target, cst.Attribute):
-        _assign_attribute(run, target, value)
     elif isinstance(target, cst.Subscript):
         if isinstance(target.value, cst.Attribute) and target.value.attr.value == "__dict__":
             _assign_by_name(run, target, target.value.value, value)

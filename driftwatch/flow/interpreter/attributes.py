@@ -89,6 +89,8 @@ def attribute_of(run: Run, owner: Value, name: str, node: cst.CSTNode) -> Value:
     """An attribute of a value, alternative by alternative."""
     found: list[Alternative] = []
     alternatives = as_alternatives(owner, run.state.reach)
+    if len(alternatives) == 1 and type(alternatives[0][1]) in _ALONE:
+        return value_of(_read(run, alternatives[0][1], name, alternatives[0][0], node))
     chosen = owner.where(is_tainted) if len(alternatives) > 1 else EMPTY
     outer = run.state.conditions
     none, others = EMPTY, EMPTY
@@ -108,6 +110,10 @@ def attribute_of(run: Run, owner: Value, name: str, node: cst.CSTNode) -> Value:
     return _of_a_guard(owner, value_of(found))
 
 
+_ALONE = frozenset({External, Instance, Class, ProjectModule, LibModule})
+"""What has attributes of which none is a guard because of what it is itself."""
+
+
 def _of_a_guard(owner: Value, value: Value) -> Value:
     """An attribute; what is not understood of something that depends on the release may be a guard."""
     guards = depends_on_release(owner) | owner.where(lambda atom: isinstance(atom, (LibObject, LibMethod)))
@@ -115,6 +121,8 @@ def _of_a_guard(owner: Value, value: Value) -> Value:
 
 
 def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    if isinstance(atom, (Unknown, Lazy)):
+        return _of_unknown(run, atom, name, where, node)
     if isinstance(atom, (LibModule, LibInstance)) or (
         isinstance(atom, LibObject) and atom.is_class and name != "__call__"
     ):
@@ -133,10 +141,8 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         return _of_instance(run, atom, name, where, node)
     if isinstance(atom, Function):
         return _of_function(run, atom, name, where)
-    if isinstance(atom, Class) and name in _NAMES:
-        return [(where, Const(atom.code.name))]
     if isinstance(atom, Class):
-        return _bound(where, class_attribute(run, atom.code, name, where, node))
+        return _of_class(run, atom, name, where, node)
     if isinstance(atom, SuperOf):
         return _bound(where, super_attribute(run, atom, name, where, node))
     if isinstance(atom, ProjectModule):
@@ -151,11 +157,16 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         return _of_constant(run, atom, name, where, node)
     if isinstance(atom, (DictRef, ListRef, ParameterMap, Replacing, Stack, Deferred, Namespace, Giving)):
         return [(where, MethodOf(atom, name))]
-    shown = _of_shown(atom, name)
-    return _of_unknown(run, atom, name, where, node) if shown is None else [(where, shown)]
+    return [(where, _of_shown(atom, name) or UNKNOWN)]
 
 
 _NAMES = ("__name__", "__qualname__")
+
+
+def _of_class(run: Run, atom: Class, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    if name in _NAMES:
+        return [(where, Const(atom.code.name))]
+    return _bound(where, class_attribute(run, atom.code, name, where, node))
 
 
 def _of_function(run: Run, atom: Function, name: str, where: ReleaseSet) -> list[Alternative]:

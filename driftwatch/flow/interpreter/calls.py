@@ -7,7 +7,17 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.exceptions import FOREIGN
-from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, PartialContent, State
+from driftwatch.flow.domain.state import (
+    NO_ARGUMENTS,
+    NO_DICT,
+    NO_LIST,
+    Arguments,
+    DictContent,
+    Entry,
+    ListContent,
+    PartialContent,
+    State,
+)
 from driftwatch.flow.domain.taint import depends_on_release, differs_by_release, is_tainted, unknown_tainted
 from driftwatch.flow.domain.values import (
     Alternative,
@@ -60,7 +70,7 @@ def evaluate_call(run: Run, node: cst.Call) -> Value:
             run.eval(argument.value)
         return Value(((run.state.reach, SuperOf(run.frame.owner, _first_parameter(run))),))
     func = run.eval(node.func, callee=True)
-    if func.where(_of_library):
+    if func.where(_of_library).mask:
         run.eager += 1
         arguments = read_arguments(run, node)
         run.eager -= 1
@@ -86,7 +96,9 @@ def _of_library(atom: Atom) -> bool:
 
 def read_arguments(run: Run, node: cst.Call) -> Arguments:
     """Evaluate the arguments of a call in order."""
-    positional, keywords = ListContent(), DictContent()
+    if not node.args:
+        return NO_ARGUMENTS
+    positional, keywords = NO_LIST, NO_DICT
     plain: list[Entry] = []
     named: dict[Key, Entry] = {}
     for arg in node.args:
@@ -114,11 +126,15 @@ def _named(content: DictContent) -> DictContent:
 
 
 def _extended(content: ListContent, more: list[Entry]) -> ListContent:
-    return replace(content, elements=(*content.elements, *more)) if more else content
+    if not more:
+        return content
+    return ListContent(
+        (*content.elements, *more), content.open, content.forwarded, content.is_tuple, content.others, content.is_set
+    )
 
 
 def _updated(content: DictContent, more: dict[Key, Entry]) -> DictContent:
-    return replace(content, entries={**content.entries, **more}) if more else content
+    return content.having({**content.entries, **more}) if more else content
 
 
 def apply_value(run: Run, func: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -165,6 +181,8 @@ def _others(alternatives: list[Alternative], atom: Atom) -> ReleaseSet:
 
 def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Value:
     """Call one thing."""
+    if isinstance(atom, Function):
+        return call_function(run, atom, arguments, node)
     only_reads = isinstance(atom, External) and atom.dotted in DECORATOR_MAKERS
     if isinstance(atom, (LibMethod, LibObject, External, MethodOf)) and not only_reads:
         for value in arguments.values():
@@ -173,8 +191,6 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
         return _library_call(run, atom, arguments, node)
     if isinstance(atom, External):
         return run.call_external(atom.dotted, arguments, node)
-    if isinstance(atom, Function):
-        return call_function(run, atom, arguments, node)
     if isinstance(atom, (Class, Lazy)):
         note_made(run, atom)
     if isinstance(atom, Class):

@@ -58,13 +58,17 @@ Answer = Callable[[Atom], bool | None]
 
 def branch(run: Run, node: cst.BaseExpression) -> tuple[State, State]:
     """Evaluate a test in the current state: the states in which it holds and in which it does not."""
-    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
-        holds, fails = branch(run, node.expression)
+    # To ask a libcst class whether something is of it is slow, where it is not.
+    kind = type(node)
+    if kind is cst.Name or kind is cst.Attribute:
+        return branch_value(run, node, run.eval(node, callee=True))
+    if kind is cst.UnaryOperation and isinstance(node.operator, cst.Not):  # type: ignore[attr-defined]
+        holds, fails = branch(run, node.expression)  # type: ignore[attr-defined]
         return fails, holds
-    if isinstance(node, cst.BooleanOperation):
-        return _both_operands(run, node)
-    if isinstance(node, cst.Comparison):
-        return _comparison(run, node)
+    if kind is cst.BooleanOperation:
+        return _both_operands(run, node)  # type: ignore[arg-type]
+    if kind is cst.Comparison:
+        return _comparison(run, node)  # type: ignore[arg-type]
     if isinstance(node, cst.NamedExpr):
         value = run.eval(node.value)
         if isinstance(node.target, cst.Name):
@@ -134,7 +138,7 @@ def _split(
             really_fails |= where if there else EMPTY
         if is_true is None and of_parameter(atom):
             run.frame.chooses = True
-        if is_true is None and (guards or is_tainted(atom)):
+        if is_true is None and (guards.mask or is_tainted(atom)):
             undecided |= where if is_tainted(atom) else where & guards
     yes, no = state.fork(holds), state.fork(fails)
     yes.ghost |= holds - really_holds
@@ -142,17 +146,17 @@ def _split(
     run.undecided(yes, no, undecided)
     path = _narrowable(run, node)
     if path is not None:
-        if holds:
+        if holds.mask:
             yes.vars[path] = value_of((w, a) for w, a, t in answers if t is not False)
-        if fails:
+        if fails.mask:
             no.vars[path] = value_of((w, a) for w, a, t in answers if t is not True)
     return yes, no
 
 
 def _narrowable(run: Run, node: cst.CSTNode | None) -> str | None:
-    if isinstance(node, cst.Name):
+    if type(node) is cst.Name:
         return node.value if node.value not in ("True", "False", "None") else None
-    if isinstance(node, cst.Attribute):
+    if type(node) is cst.Attribute:
         path = dotted_name(node)
         # Of modules, only what was looked up may be kept: another name may reach the same attribute.
         root = run.state.vars.get(path.partition(".")[0]) if path else None

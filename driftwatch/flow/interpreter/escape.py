@@ -34,6 +34,14 @@ from driftwatch.flow.interpreter.run import Run, escape
 
 NOT_SORTED_OUT = "among what is gone through in an order or a choice that is not known"
 
+_MAY_BE = frozenset(
+    {
+        LibObject, LibModule, LibInstance, LibMethod, MethodOf, Managed, Giving, Raised, Function, Partial, DictRef,
+        ListRef,
+    }
+)  # fmt: skip
+"""What may be, or hold, something of the library."""
+
 MAX_NESTED = 4
 """How deep in one another containers are looked into."""
 
@@ -44,7 +52,7 @@ def lose(run: Run, value: Value, node: cst.CSTNode, why: str) -> Value:
     What stands in its place from here on is not known.
     """
     escape(run, value)
-    if not run.frame.muted and run.state.reach:
+    if not run.frame.muted and run.state.reach.mask and any(type(atom) in _MAY_BE for _, atom in value.alternatives):
         for what in dict.fromkeys(held(run, value)):
             run.lost(node, f"{what} is {why}")
     return unknown(run.state.reach)
@@ -98,4 +106,6 @@ def _in_content(run: Run, content: Content, depth: int) -> Iterator[str]:
 
 def has_library(run: Run, value: Value) -> bool:
     """Whether there is anything of the library in a value."""
+    if not any(type(atom) in _MAY_BE for _, atom in value.alternatives):
+        return False
     return any(True for _ in held(run, value))

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import libcst as cst
 
@@ -56,14 +56,14 @@ from driftwatch.releases import ReleaseSet
 """Pairs of alternatives that a binary operation looks at."""
 
 
-def evaluate(run: Run, node: cst.CSTNode, callee: bool = False) -> Value:
+def evaluate(run: Run, node: Any, callee: bool = False) -> Value:
     """The value of an expression in the run's current state."""
     kind = type(node)
     # To ask a libcst class whether something is of it is slow, where it is not.
     if kind is cst.Name:
-        return _name(run, cast("cst.Name", node), callee)
+        return _name(run, node, callee)
     if kind is cst.Attribute:
-        return read_attribute(run, cast("cst.Attribute", node), callee=callee)
+        return read_attribute(run, node, callee=callee)
     handler = _HANDLERS.get(kind)
     if handler is None:
         parts = [

@@ -368,6 +368,10 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
     for there, _ in frame.returns:
         live |= there.live
     for there, returned in frame.returns:
+        if not there.ghost.mask and not there.conditions:
+            value = join(value, join(returned.within(there.reach), unknown(there.reach - returned.defined())))
+            end = join_states(end, there)
+            continue
         # What would be returned where the program has ended counts only where nothing else is.
         really = there.reach - (there.ghost & live)
         given = join(returned.within(really), unknown(really - returned.defined()))

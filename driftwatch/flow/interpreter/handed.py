@@ -35,10 +35,10 @@ def only_reads(dotted: str) -> bool:
 
 def hand_over(run: Run, arguments: Arguments, node: cst.CSTNode) -> None:
     """A call of something that is not followed: it may change what is in the containers that it is given."""
-    if only_says(node):
-        return
     values = arguments.values()
-    if any(isinstance(atom, Unknown) and atom.parameter for value in values for _, atom in value.alternatives):
+    if not values or only_says(node):
+        return
+    if any(type(atom) is Unknown and atom.parameter for value in values for _, atom in value.alternatives):
         run.frame.hands_over = True
     where = run.state.reach
     for key in mutable_in(run, values):

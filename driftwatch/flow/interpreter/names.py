@@ -12,9 +12,9 @@ from driftwatch.flow.syntax.builtin_names import BUILTIN_NAMES
 
 def look_up(run: Run, name: str) -> Value:
     """The value of a name here: local, enclosing, of the module, builtin."""
-    local = run.state.vars.get(name)
+    local, frame = run.state.vars.get(name), run.frame
     if local is not None:
-        if name in run.frame.globals or name in run.frame.nonlocals:
+        if name in frame.globals or name in frame.nonlocals:
             local = _with_outer(run, name, local)
         return _bound(run, local)
     return _outside(run, name)

@@ -109,12 +109,12 @@ class Run:
 
     def block(self, body: Iterable[cst.CSTNode]) -> None:
         """Execute statements in order, for as long as there is a release in which they are reached."""
-        budget = self.frame.budget
+        budget, execute = self.frame.budget, self.semantics.execute
         for statement in body:
             if not self.state.reach.mask:
                 return
             budget.left -= 1
-            self.semantics.execute(self, statement)
+            execute(self, statement)
 
     def call(self, value: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
         """Call a value."""
@@ -233,15 +233,23 @@ class Run:
             flying = self._flying(state)
             state = state.fork()
             state.faults = {taken: where for taken, where in state.faults.items() if taken.fault not in flying}
-        while frame is not None and state.reach:
-            for attempt in reversed(frame.tries):
-                attempt.may_raise(kind, state)
-                if attempt.takes_all(kind):
-                    return
+        reach, left = state.reach.mask, list[Frame]()
+        while frame is not None and reach:
+            if frame.tries:
+                # The state is of use to handlers alone.
+                for each in left:
+                    state = self._in_caller(each, state)
+                left.clear()
+                for attempt in reversed(frame.tries):
+                    attempt.may_raise(kind, state)
+                    if attempt.takes_all(kind):
+                        return
             frame.raises.add(kind)
             if frame.detached:
                 return
-            state = self._in_caller(frame, state)
+            if frame.entered is not None:
+                reach &= frame.entered.reach.mask
+                left.append(frame)
             frame = frame.caller
 
     def _in_caller(self, frame: Frame, state: State) -> State:
@@ -307,8 +315,8 @@ class Run:
 
     def undecided(self, holds: State, fails: State, where: ReleaseSet) -> None:
         """A test that depends on the release lets both ways through in these releases: nobody can tell which it is."""
-        where = where & holds.reach & fails.reach
-        if where:
+        where = where & holds.reach & fails.reach if where.mask else where
+        if where.mask:
             test = self.world.identities.test()
             holds.assume(test, True, where)
             fails.assume(test, False, where)
@@ -429,9 +437,13 @@ def settle(run: Run, states: Sequence[State | None]) -> None:
 def escape(run: Run, value: Value) -> None:
     """A value goes where it cannot be followed: what is private in it may be used by anyone."""
     for where, atom in value.alternatives:
-        if isinstance(atom, (Function, Instance, Class)):
+        if type(atom) in _WRITTEN and isinstance(atom, (Function, Instance, Class)):
             _may_be_met(run, atom.code, where)
             atom.code.escaped |= where
+
+
+_WRITTEN = frozenset({Function, Instance, Class})
+"""What is the code base's own."""
 
 
 def _may_be_met(run: Run, code: FunctionCode | ClassCode, where: ReleaseSet) -> None:
@@ -444,23 +456,27 @@ def keep(run: Run, node: cst.CSTNode) -> Value:
     """The value of an expression that is kept in a variable or a container: who uses it by that is followed."""
     value = run.eval(node, callee=True)
     for where, atom in value.alternatives:
-        if isinstance(atom, (Function, Instance, Class)):
+        if type(atom) in _WRITTEN and isinstance(atom, (Function, Instance, Class)):
             _may_be_met(run, atom.code, where)
             atom.code.kept |= where
-        elif isinstance(atom, LibObject) and isinstance(node, cst.Attribute):
+        elif type(atom) is LibObject and isinstance(node, cst.Attribute):
             run.reaches(node, atom.ref, where)
     return value
 
 
 def as_alternatives(value: Value, reach: ReleaseSet) -> list[tuple[ReleaseSet, Atom]]:
     """A value's alternatives within some releases."""
-    return [(where & reach, atom) for where, atom in value.alternatives if where.mask & reach.mask]
+    inside, alternatives = reach.mask, value.alternatives
+    if len(alternatives) == 1 and alternatives[0][0].mask & ~inside == 0 != alternatives[0][0].mask:
+        return [alternatives[0]]
+    return [(where & reach, atom) for where, atom in alternatives if where.mask & inside]
 
 
 def lists_of(run: Run, atom: Atom) -> ListContent | None:
     """The content of a list or tuple atom, when it is one."""
-    atom = _written_out(run, atom) if isinstance(atom, Lazy) else atom
-    if isinstance(atom, ListRef):
+    if type(atom) is Lazy:
+        atom = _written_out(run, atom)
+    if type(atom) is ListRef:
         content = run.content(atom.key)
         return content if isinstance(content, ListContent) else None
     return None
@@ -473,8 +489,9 @@ def _written_out(run: Run, atom: Lazy) -> Atom:
 
 def dict_of(run: Run, atom: Atom) -> DictContent | None:
     """The content of a dict atom, when it is one."""
-    atom = _written_out(run, atom) if isinstance(atom, Lazy) else atom
-    if isinstance(atom, DictRef):
+    if type(atom) is Lazy:
+        atom = _written_out(run, atom)
+    if type(atom) is DictRef:
         content = run.content(atom.key)
         return content if isinstance(content, DictContent) else None
     return None

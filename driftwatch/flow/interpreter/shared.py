@@ -329,8 +329,7 @@ def _uncertain(entry: Entry) -> Entry:
 def loosened(content: Content, where: ReleaseSet) -> Content:
     """A container of which anything may have become in these releases."""
     if isinstance(content, DictContent):
-        loose = replace(content, entries={k: _loose(e, where) for k, e in content.entries.items()})
-        return loose.opened(where)
+        return content.having({k: _loose(e, where) for k, e in content.entries.items()}).opened(where)
     if isinstance(content, ListContent):
         # What stood somewhere may be anywhere, or nowhere.
         kept = tuple(replace(e, releases=e.releases - where, certain=e.certain - where) for e in content.elements)
@@ -343,10 +342,11 @@ def loosened(content: Content, where: ReleaseSet) -> Content:
 
 def _loose(entry: Entry, where: ReleaseSet) -> Entry:
     here = entry.releases & where
-    if not here:
+    if not here.mask:
         return entry
     # What told something about the release may be a guard still.
-    return replace(entry, certain=entry.certain - where, value=join(entry.value, made_from(here, entry.value)))
+    value, certain = join(entry.value, made_from(here, entry.value)), entry.certain - where
+    return entry if value == entry.value and certain == entry.certain else replace(entry, certain=certain, value=value)
 
 
 def _absorbed(before: DictContent, content: DictContent, heap: dict[int, Content], world: World) -> DictContent:

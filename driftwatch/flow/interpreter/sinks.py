@@ -34,7 +34,7 @@ def only_looks(dotted: str) -> bool:
 
 def only_says(node: cst.CSTNode) -> bool:
     """Whether a call, as it is written, is one of a method that only says something."""
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and says(node.func.attr.value)
+    return type(node) is cst.Call and type(node.func) is cst.Attribute and says(node.func.attr.value)
 
 
 def says(method: str) -> bool:

@@ -108,7 +108,7 @@ def _take(run: Run, node: cst.If) -> tuple[State, tuple[Guard, ...]]:
 
 def _asks_for_script(run: Run, test: cst.BaseExpression) -> bool:
     """Whether this is ``if __name__ == "__main__"`` of a module: what follows is not done when it is imported."""
-    if run.frame.function is not None or not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+    if run.frame.function is not None or type(test) is not cst.Comparison or len(test.comparisons) != 1:
         return False
     sides = (test.left, test.comparisons[0].comparator)
     names = [side.value for side in sides if isinstance(side, cst.Name)]

@@ -94,7 +94,8 @@ def ask_for(frame: Frame, callee: Summary | Frame, arguments: Arguments) -> None
 
 
 def by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Function, node: cst.CSTNode) -> Value:
-    for value in arguments.values():
+    given = arguments.values()
+    for value in given:
         escape(run, value)
     if summary.hands_over:
         hand_over(run, arguments, node)
@@ -104,8 +105,8 @@ def by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Functio
         run.frame.looks_at |= summary.looks_at
     renaming = _made_by(run, summary, arguments, callee, node)
     run.state.adopt(summary.heap)
-    left = run.state.fork()
-    run.undecided(run.state, left, summary.conditional)
+    if summary.conditional.mask:
+        run.undecided(run.state, run.state.fork(), summary.conditional)
     if callee.bound is not None:
         run.state.forget_attributes()
     if summary.uses_library:
@@ -116,7 +117,7 @@ def by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Functio
     returned = renaming.value(returned) if renaming is not None else returned
     rest = run.state.reach - returned.defined()
     guards = EMPTY
-    for value in arguments.values():
+    for value in given:
         guards |= depends_on_release(value)
     return unknown_tainted(join(returned, unknown(rest)), guards)
 

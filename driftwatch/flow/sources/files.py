@@ -45,6 +45,7 @@ class Files:
         self._extended: dict[str, frozenset[bytes]] = {}
         self._defines: dict[tuple[str, str], bool | None] = {}
         self._imports: dict[tuple[str, str], Sequence[Import]] = {}
+        self._changed: dict[str, dict[str, bool]] = {}
 
     # -- bytes -----------------------------------------------------------------------------------------------------
 
@@ -124,6 +125,14 @@ class Files:
 
     def changed_elsewhere(self, module: ModuleCode, names: Collection[str]) -> set[str]:
         """The containers among a module's variables that another file changes, as far as names tell."""
+        known = self._changed.setdefault(module.path, {})
+        fresh = [name for name in names if name not in known]
+        if fresh:
+            known.update(dict.fromkeys(fresh, False))
+            known.update(dict.fromkeys(self._find_changed(module, fresh), True))
+        return {name for name in names if known[name]}
+
+    def _find_changed(self, module: ModuleCode, names: Collection[str]) -> set[str]:
         found: set[str] = set()
         importing = self.importing(module, names)
         if not importing:
