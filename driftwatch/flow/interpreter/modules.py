@@ -40,7 +40,7 @@ from driftwatch.flow.sources.files import Files
 from driftwatch.flow.sources.outline import Definition
 from driftwatch.flow.sources.relevance import Selection, nothing_of, select
 from driftwatch.flow.syntax.survey import Piece
-from driftwatch.flow.syntax.syntax import Tree, parse
+from driftwatch.flow.syntax.syntax import Tree, of_parsed, parse
 from driftwatch.releases import ReleaseSet
 
 if TYPE_CHECKING:
@@ -160,7 +160,12 @@ class Modules:
         """The syntax of some lines of a module."""
         found = module.trees.get((first, last))
         if found is None:
-            found = parse(module.path, "\n".join(module.lines[first - 1 : last]) + "\n", first - 1)
+            text = "\n".join(module.lines[first - 1 : last]) + "\n"
+            if module.survey is None:
+                found = parse(module.path, text, first - 1)
+            else:
+                inside = [piece for piece in module.survey.pieces if first <= piece.first <= last]
+                found = of_parsed(module.path, text, first - 1, [each for piece in inside for each in piece.statements])
             module.trees[first, last] = found
         return found
 

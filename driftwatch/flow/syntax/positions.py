@@ -26,10 +26,16 @@ _BEFORE_NAME = re.compile(r"(?:async(?:\s|\\\n)+)?(?:def|class)(?:\s|\\\n)+")
 
 
 class Positions:
-    """The positions of the nodes of one tree; without `origins`, those of a tree that libcst has parsed."""
+    """The positions of the nodes of one tree; without `origins`, those of a tree that libcst has parsed.
 
-    def __init__(self, module: cst.Module, text: str, origins: Mapping[cst.CSTNode, Origin] | None) -> None:
+    `before` is how many lines `ast` counts before the text.
+    """
+
+    def __init__(
+        self, module: cst.Module, text: str, origins: Mapping[cst.CSTNode, Origin] | None, before: int = 0
+    ) -> None:
         self._module = module
+        self._before = before
         self._text = text
         self._origins = origins
         self._in_strings: dict[ast.JoinedStr, dict[cst.CSTNode, Span]] = {}
@@ -63,7 +69,8 @@ class Positions:
     def _of(self, first: Any, last: Any) -> Span:
         if isinstance(first, ast.Module):
             return 1, 0, len(self._lines), 0
-        line, column, end_line, end_column = first.lineno, first.col_offset, last.end_lineno, last.end_col_offset
+        line, end_line = first.lineno - self._before, last.end_lineno - self._before
+        column, end_column = first.col_offset, last.end_col_offset
         if self._text.isascii():
             return line, column, end_line, end_column
         return line, self._in_characters(line, column), end_line, self._in_characters(end_line, end_column)

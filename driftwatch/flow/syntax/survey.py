@@ -77,6 +77,8 @@ class Piece:
     """Attributes that are assigned on something else than ``self``, and how often."""
     outside_constants: dict[str, list[object]] = field(default_factory=dict)
     """The constants among what they are assigned."""
+    statements: list[ast.stmt] = field(default_factory=list)
+    """As `ast` has parsed them: what is needed of them for more than a first look is made of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ def survey(text: str) -> Survey | None:
             pieces.append(piece)
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 piece.defines, piece.is_class = node.name, isinstance(node, ast.ClassDef)
+        piece.statements.append(node)
         _look(node, piece)
     return Survey(tuple(pieces))
 

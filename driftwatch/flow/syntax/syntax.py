@@ -30,6 +30,8 @@ class Tree:
     module: cst.Module
     text: str = ""
     concrete: Concrete | None = field(default=None, repr=False)
+    before: int = 0
+    """How many lines `ast` counts before them: they may have been parsed with the whole file."""
     _positions: Positions | None = field(default=None, repr=False)
     _names: dict[cst.CSTNode, frozenset[str] | None] = field(default_factory=dict, repr=False)
     _stand_at: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict, repr=False)
@@ -89,7 +91,7 @@ class Tree:
     def _span(self, node: cst.CSTNode) -> Span:
         if self._positions is None:
             origins = self.concrete.origins if self.concrete is not None else None
-            self._positions = Positions(self.module, self.text, origins)
+            self._positions = Positions(self.module, self.text, origins, self.before)
         return self._positions.span(self._stand_at.get(node, node))
 
 
@@ -107,6 +109,15 @@ def parse(path: str, text: str, offset: int = 0) -> Tree:
         raise SourceError("it is nested too deeply to be parsed", offset + 1) from None
     except ValueError as error:
         raise SourceError(f"it cannot be parsed: {error}", offset + 1) from None
+
+
+def of_parsed(path: str, text: str, offset: int, statements: Sequence[ast.stmt]) -> Tree:
+    """The tree of some lines of a file that `ast` has parsed as a whole."""
+    abstract = ast.Module(list(statements), [])
+    if not is_supported(abstract):
+        return _parsed_by_libcst(path, text, offset)
+    concrete = Concrete()
+    return Tree(path, offset, concrete.module(abstract), text, concrete, before=offset)
 
 
 def _parsed_by_libcst(path: str, text: str, offset: int) -> Tree:
