@@ -109,6 +109,11 @@ class Frame:
         outer = self.caller.stack() if self.caller is not None and not self.detached else []
         return [*outer, *(each for attempt in self.tries for each in (*attempt.around, attempt))]
 
+    @property
+    def keeps_variables(self) -> bool:
+        """Whether its variables are asked for when it has ended: by functions that it defines, or by its caller."""
+        return bool(self.defined or self.classes or self.taken_over or self.nonlocals or self.globals or self.mark)
+
     def outside(self, state: State) -> dict[str, Value] | None:
         """The caller's variables, as far as they are kept in a state of this frame."""
         if not self.mark:

@@ -367,7 +367,10 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
     live = EMPTY
     for there, _ in frame.returns:
         live |= there.live
-    for there, returned in frame.returns:
+    keeps = generates or frame.keeps_variables or len(frame.returns) < 2
+    for left, returned in frame.returns:
+        # Nobody asks for the variables of a function that has returned.
+        there = left if keeps else State(left.reach, {}, left.heap, on_the_way_of=left)
         if not there.ghost.mask and not there.conditions:
             value = join(value, join(returned.within(there.reach), unknown(there.reach - returned.defined())))
             end = join_states(end, there)

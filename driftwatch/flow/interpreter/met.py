@@ -54,9 +54,12 @@ def _is_in_sight(run: Run, module: ModuleCode, name: str) -> bool:
     if not module.is_read:
         return False
     text = re.sub(rf"\bclass\s+{name}\b", "", "\n".join(module.lines))
-    calls = re.findall(rf"(?<![\w.]){name}\(", text)
+    # A pattern that begins with plain text is searched for many times faster.
+    calls = re.findall(rf"{name}\((?<![\w.]{name}\()", text)
+    if not calls:
+        return False
     harmless = rf"(?<!\w)isinstance\(\s*[\w.]+\s*,\s*{name}\s*\)|\w\s*:\s*{name}\b(?!\.)|->\s*{name}\b"
-    if not calls or len(calls) + len(re.findall(harmless, text)) != len(re.findall(rf"\b{name}\b", text)):
+    if len(calls) + len(re.findall(harmless, text)) != len(re.findall(rf"{name}(?<!\w{name})\b", text)):
         return False
     if any(name in piece.mentions and piece.defines != name for piece in modules.passed_over(module)):
         return False

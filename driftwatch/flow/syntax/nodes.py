@@ -19,15 +19,15 @@ Maker = Callable[..., Any]
 def _maker(kind: type[cst.CSTNode], *names: str) -> Maker:
     """What makes a node of its fields of these names."""
     new = object.__new__
-    place = object.__setattr__
-    others = tuple((each.name, _default(each)) for each in fields(kind) if each.name not in names)
+    places = tuple(getattr(kind, name).__set__ for name in names)
+    others = tuple((getattr(kind, each.name).__set__, _default(each)) for each in fields(kind) if each.name not in names)
 
     def make(*values: object) -> cst.CSTNode:
         node = new(kind)
-        for name, value in zip(names, values, strict=True):
-            place(node, name, value)
-        for name, value in others:
-            place(node, name, value)
+        for place, value in zip(places, values, strict=True):
+            place(node, value)
+        for place, value in others:
+            place(node, value)
         return node
 
     return make
