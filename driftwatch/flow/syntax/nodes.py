@@ -20,7 +20,9 @@ def _maker(kind: type[cst.CSTNode], *names: str) -> Maker:
     """What makes a node of its fields of these names."""
     new = object.__new__
     places = tuple(getattr(kind, name).__set__ for name in names)
-    others = tuple((getattr(kind, each.name).__set__, _default(each)) for each in fields(kind) if each.name not in names)
+    others = tuple(
+        (getattr(kind, each.name).__set__, _default(each)) for each in fields(kind) if each.name not in names
+    )
 
     def make(*values: object) -> cst.CSTNode:
         node = new(kind)
