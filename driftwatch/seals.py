@@ -13,9 +13,10 @@ import hmac
 import os
 import secrets
 import stat
-import tempfile
 from functools import cache
 from pathlib import Path
+
+from driftwatch import whole
 
 FOLDER = "own"
 _NAME = "key"
@@ -66,14 +67,12 @@ def _key(folder: Path) -> bytes | None:
 
 def _make(place: Path) -> None:
     """Write a new key, unless another run was first."""
-    handle, name = tempfile.mkstemp(dir=place.parent)
+    made = whole.draft(place, secrets.token_bytes(_SIZE))
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(secrets.token_bytes(_SIZE))
         with contextlib.suppress(FileExistsError):
-            os.link(name, place)
+            os.link(made, place)
     finally:
-        Path(name).unlink()
+        whole.drop(made)
 
 
 def _read(place: Path) -> bytes | None:

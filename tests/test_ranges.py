@@ -283,7 +283,7 @@ def test_files_that_cannot_be_read_declare_nothing(tmp_path: Path, name: str) ->
             "pyproject.toml",
             "[project\ndependencies = ['flash_kiln==0.6.0']\n",
             1,
-            "not valid TOML: Expected ']' at the end of a table declaration",
+            "not valid TOML: expected ']' at the end of a table declaration",
         ),
         (
             "setup.cfg",

@@ -205,7 +205,7 @@ def test_a_broken_file_is_told_in_every_report(tmp_path: Path) -> None:
     result = scan(ScanRequest((tmp_path,), (Watched(KILN, companions=COMPANIONS),), base=tmp_path))
     report = report_of(result, "pottery")
     said = "at the end of a table declaration; what it requires of kiln-bricks is not known"
-    assert f"  ATTENTION     src/pyproject.toml:1: not valid TOML: Expected ']' {said}\n" in render(
+    assert f"  ATTENTION     src/pyproject.toml:1: not valid TOML: expected ']' {said}\n" in render(
         "text", report, RenderOptions()
     )
     for form in ("markdown", "github", "html", "sarif", "json"):

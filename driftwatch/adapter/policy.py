@@ -8,7 +8,6 @@ that are no Python literals of plain scalars, actions that do not exist: each is
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,11 +15,7 @@ from typing import Any
 
 from driftwatch.adapter.rules import DROP, REFUSE, WARN
 from driftwatch.errors import ConfigError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from driftwatch.toml import TomlError, parse
 
 _KEYS = {"functions", "classes", "embed", "conditions", "install", "main", "exports"}
 _RULE_KEYS = {
@@ -83,11 +78,13 @@ class Policy:
 def load_policy(path: Path) -> Policy:
     """Read and check a policy file."""
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        raw = parse(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read the policy {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not valid UTF-8") from None
+    except TomlError as error:
+        raise ConfigError(f"{path}:{error.line}: {error.reason}") from None
     _only(raw, _KEYS | {"rule", "target"}, str(path))
     names = {
         key: _texts(raw.get(key, []), f"{path}: {key}")

@@ -12,6 +12,7 @@ from pathlib import Path
 from driftwatch.errors import InputError
 from driftwatch.report.safe import safe
 
+_LONGEST = 500
 _DECLARING = frozenset({"pyproject.toml", "driftwatch.toml", "setup.cfg"})
 
 
@@ -32,9 +33,12 @@ def print_anything() -> None:
 
 
 def say(line: str) -> None:
-    """One line to the person, on standard error."""
+    """One line to the person, on standard error; of one that is endless, its beginning and its end."""
+    shown = safe(line)
+    if len(shown) > _LONGEST:
+        shown = f"{shown[: _LONGEST // 2]} [...] {shown[-_LONGEST // 2 :]}"
     with contextlib.suppress(OSError):
-        sys.stderr.write(f"{safe(line)}\n")
+        sys.stderr.write(f"{shown}\n")
         sys.stderr.flush()
 
 
@@ -151,23 +155,11 @@ def _told(path: Path) -> Iterator[None]:
 
 
 def _draft(target: Path, data: bytes) -> Path:
-    """The file under another name in the same folder."""
-    import tempfile
+    """The file under another name: as readable as any file made here, or as the one that it replaces."""
+    from driftwatch import whole
 
     mode = _mode(target)
-    # The name of the file may be as long as names can be.
-    handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
-    draft = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        # mkstemp makes private files; a report is as readable as any file made here, or as the one it replaces.
-        draft.chmod(0o666 & ~_umask() if mode is None else mode)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            draft.unlink()
-        raise
-    return draft
+    return whole.draft(target, data, mode=0o666 & ~_umask() if mode is None else mode)
 
 
 def _umask() -> int:

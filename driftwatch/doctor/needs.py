@@ -5,7 +5,6 @@ Enters: a target, with its ``environment.toml`` and ``companions.toml`` where it
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,11 +12,7 @@ from typing import Any
 from driftwatch.errors import ConfigError
 from driftwatch.targets.companions import Companions, load_companions
 from driftwatch.targets.target import Target
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from driftwatch.toml import parse
 
 FILE = "environment.toml"
 
@@ -92,7 +87,7 @@ def needs_of(target: Target) -> Needs:
     data: dict[str, Any] = {}
     try:
         if path is not None and path.is_file():
-            data = tomllib.loads(path.read_text(encoding="utf-8"))
+            data = parse(path.read_text(encoding="utf-8"))
         return _needs(target, data)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} cannot be read: {type(error).__name__}: {error}") from None

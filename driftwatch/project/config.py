@@ -8,7 +8,6 @@ nearest file that configures driftwatch, upward from the path, is the only one.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -17,15 +16,10 @@ from typing import Any
 
 from driftwatch.errors import ConfigError
 from driftwatch.project.discovery import regular
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from driftwatch.toml import TomlError, parse
 
 SEVERITIES = ("error", "warning", "note")
 FAIL_ON = ("error", "warning", "never")
-_POSITION = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +109,9 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
         line = data[: error.start].count(b"\n") + 1
         raise ConfigError(f"{path}:{line}: not valid UTF-8", "TOML files are UTF-8") from None
     try:
-        return text, tomllib.loads(text)
-    except ValueError as error:  # TOMLDecodeError, and a number of more digits than Python reads
-        found = _POSITION.search(str(error))
-        line = int(found[1]) if found and found[1] else text.count("\n") + 1
-        reason = _POSITION.sub("", str(error)).partition(";")[0]
-        raise ConfigError(f"{path}:{line}: not valid TOML: {reason[:1].lower()}{reason[1:]}") from None
-    except RecursionError:
-        raise ConfigError(f"{path}: not valid TOML: it is nested too deeply") from None
+        return text, parse(text)
+    except TomlError as error:
+        raise ConfigError(f"{path}:{error.line}: {error.reason}") from None
 
 
 class _Reader:
@@ -147,13 +136,13 @@ class _Reader:
             "watch": ("watch", self._one_or_more),
             "adapter-policy": ("adapter_policy", self._file),
         }
-        values: dict[str, Any] = {"path": self._path, "lines": {key: self._line(key) for key in table}}
+        values: dict[str, Any] = {"path": self._path}
         for key, value in table.items():
             if key not in readers:
                 raise self._error(key, f"unknown key {key!r}", _suggest(key, readers))
             name, read = readers[key]
             values[name] = read(key, value)
-        return Config(**values)
+        return Config(**values, lines={key: self._line(key) for key in table})
 
     def _one_or_more(self, key: str, value: Any) -> tuple[str, ...]:
         if isinstance(value, str):

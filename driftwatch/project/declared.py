@@ -12,7 +12,6 @@ import configparser
 import contextlib
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,20 +27,17 @@ from driftwatch.project.dependency_files import metadata_files, root_of, subfold
 from driftwatch.project.discovery import folders_below, is_project, listed, project_of, regular
 from driftwatch.project.dockerfile import Installed, installed, is_dockerfile
 from driftwatch.project.requirement_texts import beginnings, located, logical_lines, public_version, spelling, table_of
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from driftwatch.toml import TomlError, parse
 
 _LARGEST = 8_000_000
+_MOST_INI_LINES = 20_000
+"""What configparser says of a broken file grows with each line that is wrong."""
 _REQUIREMENTS = re.compile(r".*(?:requirements|constraints).*\.(?:txt|in)", re.IGNORECASE)
 _INCLUDED = re.compile(r"(?:-r|--requirement|-c|--constraint)(?:\s+|=)(\S+)")
 _EXTRA = re.compile(r"""(?:\s+and\s+)?\bextra\s*==\s*(['"])(?P<name>[^'"]*)\1(?:\s+and\s+)?""")
 _NAMED_URL = re.compile(r"(?:(?:-e|--editable)(?:\s+|=))?(?P<url>[\w+.-]+://\S+?)#(?:\S*&)?egg=(?P<name>[\w.-]+)")
 _SECRET = re.compile(r"(?<=://)[^/@\s]*@")
 _INDEX = re.compile(r"index[-_ ]?url|find[-_]links|--index\b|tool\.uv\.index|poetry\.source|pdm\.source", re.IGNORECASE)
-_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
 _INI_PLACE = re.compile(r"^While reading from [^\[]*(?:\[line +\d+\])?: ")
 
 
@@ -295,14 +291,9 @@ class Requirements:
 
     def _of_pyproject(self, path: Path, text: str) -> Iterator[Declaration]:
         try:
-            document = tomllib.loads(text)
-        except ValueError as error:  # TOMLDecodeError, and a number of more digits than Python reads
-            found = _TOML_PLACE.search(str(error))
-            line = int(found[1]) if found and found[1] else text.count("\n") + 1
-            self._unread(path, line, f"not valid TOML: {_TOML_PLACE.sub('', str(error)).partition(';')[0]}")
-            return
-        except RecursionError:
-            self._unread(path, 1, "not valid TOML: it is nested too deeply")
+            document = parse(text)
+        except TomlError as error:
+            self._unread(path, error.line, error.reason)
             return
         project = table_of(document, "project")
         title = str(project.get("name") or path.parent.name)
@@ -341,6 +332,9 @@ class Requirements:
         return self._once(folder / "setup.cfg", self._of_setup_cfg)
 
     def _of_setup_cfg(self, path: Path, text: str) -> Iterator[Declaration]:
+        if text.count("\n") > _MOST_INI_LINES:
+            self._unread(path, _MOST_INI_LINES, f"it has more than {_MOST_INI_LINES:,} lines")
+            return
         parser = configparser.ConfigParser(interpolation=None)
         try:
             parser.read_string(text)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from packaging.requirements import Requirement
-from packaging.specifiers import Specifier, SpecifierSet
+from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -181,11 +181,18 @@ def _select(timeline: Timeline, declared: Declaration, unavailable: Mapping[str,
         return _Selected(
             timeline.set_of([near]), _notice(declared, f"{said}, the nearest one, is checked in its place")
         )
-    public = [
-        Specifier(f"=={spec.version.partition('+')[0]}") if spec.operator in ("==", "===") else spec
-        for spec in Requirement(declared.requirement).specifier
-    ]
+    public = [_public(spec) for spec in Requirement(declared.requirement).specifier]
     return _Selected(timeline.matching(",".join(str(spec) for spec in public)))
+
+
+def _public(spec: Specifier) -> Specifier:
+    """The specifier without a local version; what ``===`` compares may be no version at all."""
+    if spec.operator not in ("==", "==="):
+        return spec
+    try:
+        return Specifier(f"=={spec.version.partition('+')[0]}")
+    except InvalidSpecifier:
+        return spec
 
 
 def nearest(timeline: Timeline, wanted: Version) -> str:

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import builtins
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,11 +35,7 @@ from driftwatch.findings import Severity
 from driftwatch.flow.uses import NOTHING_GIVEN, Constant
 from driftwatch.releases import ReleaseSet, Timeline
 from driftwatch.snapshot.model.symbols import Ref
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from driftwatch.toml import parse
 
 FILE = "advisories.toml"
 _FLAGS = ("omitted", "passed", "none", "by-position")
@@ -174,7 +169,7 @@ def load(folder: Path | None, timeline: Timeline) -> Knowledge:
     if path is None or not path.is_file():
         return Knowledge()
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = parse(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None
     return knowledge(data, timeline, str(path))

@@ -7,7 +7,6 @@ is compared.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +17,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from driftwatch.errors import ConfigError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from driftwatch.toml import parse
 
 FILE = "companions.toml"
 RAISES, IGNORES = "raises", "ignores"
@@ -108,7 +103,7 @@ def load_companions(folder: Path | None) -> Companions:
     if path is None or not path.is_file():
         return Companions()
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = parse(path.read_text(encoding="utf-8"))
         return _companions(data)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} cannot be read: {type(error).__name__}: {error}") from None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -22,11 +21,7 @@ from driftwatch.errors import ConfigError, UsageError
 from driftwatch.snapshot.model.adapted import OWN_ERRORS, OWN_NAMES, with_adapter
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Signature
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from driftwatch.toml import parse
 
 INDEX = "index"
 DEFAULT_SNAPSHOTS = "snapshots"
@@ -72,7 +67,7 @@ class Target:
         path = self.data / "policy.toml" if self.data is not None else None
         if path is None or not path.is_file():
             return history
-        policy = tomllib.loads(path.read_text(encoding="utf-8"))
+        policy = parse(path.read_text(encoding="utf-8"))
         own = (*policy.get("exports", ()), *OWN_NAMES, *OWN_ERRORS)
         bound = (*policy.get("functions", ()), *policy.get("classes", ()))
         folder = path.parent
@@ -123,7 +118,7 @@ def shipped_target(folder: Path) -> Target:
     """The target that a folder with a ``target.toml`` describes; its snapshots come with driftwatch."""
     path = folder / "target.toml"
     try:
-        mapping = tomllib.loads(path.read_text(encoding="utf-8"))
+        mapping = parse(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None
     return _target(mapping, str(path), folder, shipped_snapshots(), folder)

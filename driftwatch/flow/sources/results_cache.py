@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import platform
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import driftwatch
+from driftwatch import whole
 from driftwatch.flow import uses
 from driftwatch.flow.uses import Analysis
 from driftwatch.releases import ReleaseSet
@@ -60,7 +60,7 @@ class ResultsCache:
             if not isinstance(found, Analysis):
                 raise TypeError
         except (ValueError, TypeError, LookupError, RecursionError):
-            _drop(path)
+            whole.drop(path)
             return None
         with contextlib.suppress(OSError):
             os.utime(path)
@@ -77,13 +77,7 @@ class ResultsCache:
         path = self._path(key)
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix=".", dir=path.parent)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(self._seals.seal(key.encode(), body) + b"\n" + body)
-                Path(name).replace(path)
-            except OSError:
-                _drop(Path(name))
+            whole.write(path, self._seals.seal(key.encode(), body) + b"\n" + body)
         self._prune()
 
     def _path(self, key: str) -> Path:
@@ -98,19 +92,14 @@ class ResultsCache:
                     state = path.stat()
                     if path.name.startswith("."):
                         if time.time() - state.st_mtime > STALE:
-                            _drop(path)
+                            whole.drop(path)
                     else:
                         found.append((state.st_mtime, state.st_size, path))
         left = MAX_BYTES
         for _, size, path in sorted(found, key=lambda entry: (-entry[0], entry[2])):
             left -= size
             if left < 0:
-                _drop(path)
-
-
-def _drop(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        path.unlink()
+                whole.drop(path)
 
 
 # -- keys --------------------------------------------------------------------------------------------------------------

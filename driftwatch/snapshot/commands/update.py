@@ -7,8 +7,6 @@ all that could be made: what fails for one release is reported with it and spoil
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,6 +15,7 @@ from pathlib import Path
 
 from packaging.version import Version
 
+from driftwatch import whole
 from driftwatch.errors import DriftwatchError, IndexUnavailableError, SnapshotError, UsageError
 from driftwatch.releases import Timeline
 from driftwatch.snapshot.collect.gpu_facts import gpu_facts
@@ -308,12 +307,4 @@ def _remember(target: Target, without: Sequence[OpenedRelease]) -> None:
             rows[opened.sha256] = {"version": opened.release, "artifact": opened.artifact, "sha256": opened.sha256}
     ordered = sorted(rows.values(), key=lambda row: (Version(row["version"]), row["artifact"]))
     target.snapshots.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.snapshots, prefix=f".{store.ABSENT}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(json.dumps(row) + "\n" for row in ordered)
-        Path(name).chmod(0o644)
-        Path(name).replace(target.snapshots / store.ABSENT)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    whole.write_lines(target.snapshots / store.ABSENT, [json.dumps(row) for row in ordered])

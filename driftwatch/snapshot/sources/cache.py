@@ -22,6 +22,7 @@ from typing import IO
 
 import platformdirs
 
+from driftwatch import whole
 from driftwatch.seals import Seals
 
 STALE = 24 * 3600
@@ -66,7 +67,7 @@ class Cache:
             return None
         if digest == sha256:
             return path
-        self._drop(path)
+        whole.drop(path)
         return None
 
     @contextmanager
@@ -81,7 +82,7 @@ class Cache:
             with os.fdopen(handle, "wb") as file:
                 yield file, path
         finally:
-            self._drop(path)
+            whole.drop(path)
 
     @contextmanager
     def draft(self) -> Iterator[Path]:
@@ -137,7 +138,7 @@ class Cache:
             return None
         if hashlib.sha256(content).hexdigest() == sha256:
             return content
-        self._drop(path)
+        whole.drop(path)
         return None
 
     def keep_blob(self, sha256: str, content: bytes) -> None:
@@ -153,7 +154,7 @@ class Cache:
         except OSError:
             return None
         if not self.seals.is_right(seal, archive.encode(), body):
-            self._drop(path)
+            whole.drop(path)
             return None
         entries: dict[str, Entry] = {}
         for line in body.decode().splitlines():
@@ -179,18 +180,7 @@ class Cache:
     def _write(self, path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=path.parent)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(content)
-                Path(name).replace(path)
-            except OSError:
-                self._drop(Path(name))
-
-    @staticmethod
-    def _drop(path: Path) -> None:
-        with contextlib.suppress(OSError):
-            path.unlink()
+            whole.write(path, content)
 
 
 def _one_line(name: str) -> bool:

@@ -12,7 +12,6 @@ import importlib.metadata
 import importlib.util
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,11 +26,7 @@ from driftwatch.snapshot.sources.artifact_tree import ArtifactTree, package_fold
 from driftwatch.snapshot.sources.git import GitTree
 from driftwatch.snapshot.sources.index import Artifact, PackageIndex
 from driftwatch.snapshot.sources.tree import FolderTree, SourceTree
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from driftwatch.toml import parse
 
 GIT_SCHEME = "git+file:"
 INSTALLED = "installed"
@@ -253,7 +248,7 @@ def _declarations(read_top: Callable[[str], bytes | None], tree: SourceTree, top
             yield email.parser.BytesHeaderParser().parsebytes(content).get("Version")
     if content := read_top("pyproject.toml"):
         try:
-            project = tomllib.loads(content.decode("utf-8")).get("project", {})
+            project = parse(content.decode("utf-8")).get("project", {})
         except ValueError:
             project = {}
         if isinstance(project, dict) and isinstance(project.get("version"), str):

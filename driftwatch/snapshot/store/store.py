@@ -20,6 +20,7 @@ from typing import Any
 from packaging.version import Version
 
 import driftwatch
+from driftwatch import whole
 from driftwatch.errors import SnapshotError
 from driftwatch.releases import Timeline
 from driftwatch.snapshot.model.codec import decode, encode, lines
@@ -27,7 +28,6 @@ from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref, Snapshot, Symbol
 from driftwatch.snapshot.store.gpu_facts import load_facts
 from driftwatch.snapshot.store.stored_epochs import StoredEpochs, StoredLine
-from driftwatch.snapshot.store.whole_files import replace_file
 
 HISTORY = "history.jsonl"
 RELEASES = "releases.jsonl"
@@ -257,8 +257,8 @@ def _save(
     history = [header, *_spans(held, timeline)]
     folder.mkdir(parents=True, exist_ok=True)
     # A history may name releases only when they are recorded: the records go first.
-    replace_file(folder / RELEASES, [json.dumps(_record(r), ensure_ascii=False) for r in ordered])
-    replace_file(folder / HISTORY, history)
+    whole.write_lines(folder / RELEASES, [json.dumps(_record(r), ensure_ascii=False) for r in ordered])
+    whole.write_lines(folder / HISTORY, history)
     return ordered
 
 
