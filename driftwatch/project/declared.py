@@ -26,7 +26,7 @@ from driftwatch.errors import DriftwatchError
 from driftwatch.project.dependency_files import metadata_files, root_of, subfolders
 from driftwatch.project.discovery import folders_below, is_project, listed, project_of, regular
 from driftwatch.project.dockerfile import Installed, installed, is_dockerfile
-from driftwatch.project.requirement_texts import beginnings, located, logical_lines, public_version, spelling, table_of
+from driftwatch.project.requirement_texts import Places, beginnings, logical_lines, public_version, spelling, table_of
 from driftwatch.toml import TomlError, parse
 
 _LARGEST = 8_000_000
@@ -295,17 +295,17 @@ class Requirements:
         except TomlError as error:
             self._unread(path, error.line, error.reason)
             return
-        project = table_of(document, "project")
+        project, places = table_of(document, "project"), Places(text)
         title = str(project.get("name") or path.parent.name)
         self._for_python(path, project.get("requires-python"))
         lists = [("", "dependencies", project.get("dependencies"))]
         for table in (table_of(project, "optional-dependencies"), table_of(document, "dependency-groups")):
             lists += [(group, group, value) for group, value in table.items()]
         for group, key, value in lists:
-            head = re.search(rf"""(?m)^\s*["']?{re.escape(key)}["']?\s*=""", text)
+            head = re.search(rf"""(?m)^[ \t]*["']?{re.escape(key)}["']?[ \t]*=""", text)
             for requirement in value if isinstance(value, list) else ():
                 if isinstance(requirement, str):
-                    line, source = located(text, requirement, head.start() if head else 0)
+                    line, source = places.of(requirement, head.start() if head else 0)
                     yield from self._declare(requirement, _Place(path, line, source, title, group))
 
     def _all_metadata(self, folder: Path) -> Iterator[Declaration]:
@@ -342,6 +342,7 @@ class Requirements:
             line = getattr(error, "lineno", None) or next((n for n, _ in getattr(error, "errors", ())), 1)
             self._unread(path, int(line), _INI_PLACE.sub("", error.message.partition("\n")[0]))
             return
+        places = Places(text)
         title = parser.get("metadata", "name", fallback=path.parent.name)
         self._for_python(path, parser.get("options", "python_requires", fallback=None))
         lists = [("", parser.get("options", "install_requires", fallback=""))]
@@ -349,7 +350,7 @@ class Requirements:
             lists += parser.items("options.extras_require")
         for group, value in lists:
             for requirement in value.splitlines():
-                line, source = located(text, requirement.strip(), 0)
+                line, source = places.of(requirement.strip(), 0)
                 yield from self._declare(requirement.strip(), _Place(path, line, source, title, group))
 
     def _all_requirements(self, folder: Path) -> Iterator[Declaration]:

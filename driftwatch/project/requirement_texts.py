@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 from packaging.version import Version
-
-if sys.version_info >= (3, 11):
-    pass
-else:
-    pass
 
 _COMMENT = re.compile(r"(^|\s)#.*")
 
@@ -35,11 +31,26 @@ def logical_lines(text: str) -> Iterator[tuple[int, str, str]]:
         parts = []
 
 
-def located(text: str, requirement: str, start: int) -> tuple[int, str]:
-    """The line of a requirement behind a place in a text, and that line."""
-    found = text.find(requirement, start) if requirement else -1
-    line = text.count("\n", 0, found if found >= 0 else start) + 1
-    return line, text.split("\n")[line - 1]
+class Places:
+    """Where requirements stand in a text. Of equal ones behind the same place, each is the next."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lines = text.split("\n")
+        self._begins = list(accumulate((len(line) + 1 for line in self._lines), initial=0))
+        self._next: dict[int, int] = {}
+
+    def of(self, requirement: str, start: int) -> tuple[int, str]:
+        """The line of a requirement behind a place in the text, and that line."""
+        found = -1
+        if requirement:
+            found = self._text.find(requirement, self._next.get(start, start))
+            if found < 0:
+                found = self._text.find(requirement, start)
+        if found >= 0:
+            self._next[start] = found + len(requirement)
+        index = bisect_right(self._begins, found if found >= 0 else start) - 1
+        return index + 1, self._lines[index]
 
 
 def public_version(version: str) -> Version | None:
