@@ -24,9 +24,10 @@ from typing import Any
 
 from packaging.version import Version
 
+from driftwatch import whole
 from driftwatch.errors import InputError
 from driftwatch.findings import Finding, Severity
-from driftwatch.project.discovery import path_matches, regular
+from driftwatch.project.discovery import path_matches
 from driftwatch.releases import ReleaseSet, Timeline
 
 _DIRECTIVE = re.compile(
@@ -311,7 +312,7 @@ def _no_such(code: str, decisions: Decisions) -> str:
 def read_baseline(path: Path) -> tuple[BaselineEntry, ...]:
     """The entries of a baseline file; `InputError` when it is not one."""
     try:
-        data = json.loads(regular(path).decode("utf-8"))
+        data = json.loads(whole.read(path).decode("utf-8"))
     except OSError as error:
         raise InputError(
             f"cannot read the baseline {path}: {error.strerror or error}", "make one with `driftwatch baseline write`"

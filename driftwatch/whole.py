@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: whoever reads one sees the old content or the new one, never a part.
+"""Files that are read or written whole or not at all: whoever reads one sees the old content or the new one.
 
 Enters: a place and its bytes. Leaves: the file, or an `OSError` and nothing beside what was there.
 """
@@ -6,12 +6,22 @@ Enters: a place and its bytes. Leaves: the file, or an `OSError` and nothing bes
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 _READABLE = 0o644
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a regular file; `OSError` for anything else, of which reading may never end."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return path.read_bytes()
 
 
 def draft(place: Path, data: bytes, *, mode: int | None = None, durable: bool = False) -> Path:

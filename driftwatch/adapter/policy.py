@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from driftwatch import whole
 from driftwatch.adapter.rules import DROP, REFUSE, WARN
 from driftwatch.errors import ConfigError
 from driftwatch.toml import TomlError, parse
@@ -78,7 +79,7 @@ class Policy:
 def load_policy(path: Path) -> Policy:
     """Read and check a policy file."""
     try:
-        raw = parse(path.read_text(encoding="utf-8"))
+        raw = parse(whole.read(path).decode())
     except OSError as error:
         raise ConfigError(f"cannot read the policy {path}: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from driftwatch import whole
 from driftwatch.adapter.plan import make_plan
 from driftwatch.adapter.policy import extended, load_policy
 from driftwatch.adapter.render import (
@@ -160,7 +161,7 @@ def _read(path: Path) -> str:
     Line ends are git's business: an adapter checked out with CRLF is not an edited one.
     """
     try:
-        return path.read_text(encoding="utf-8").replace("\r\n", "\n")
+        return whole.read(path).decode().replace("\r\n", "\n")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:

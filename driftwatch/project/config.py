@@ -14,8 +14,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from driftwatch import whole
 from driftwatch.errors import ConfigError
-from driftwatch.project.discovery import regular
 from driftwatch.toml import TomlError, parse
 
 SEVERITIES = ("error", "warning", "note")
@@ -77,7 +77,7 @@ def load(path: Path) -> Config:
 
 def _mentions_us(path: Path) -> bool:
     try:
-        return b"driftwatch" in regular(path)
+        return b"driftwatch" in whole.read(path)
     except OSError:
         return False
 
@@ -100,7 +100,7 @@ def _load(path: Path, *, required: bool) -> Config | None:
 def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
     """A TOML file as text and data; `ConfigError` with file and line when it cannot be read."""
     try:
-        data = regular(path)
+        data = whole.read(path)
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror or error}") from None
     try:

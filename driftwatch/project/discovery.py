@@ -11,15 +11,14 @@ A file has one path in all that is said of it: the one from its project, however
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import re
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from driftwatch import whole
 from driftwatch.errors import InputError
 from driftwatch.flow.uses import Diagnostic
 
@@ -154,14 +153,6 @@ def _looks_like_python(folder: Path) -> bool:
     return any(name in _OF_PYTHON or any(os.path.lexists(folder / name / each) for each in inside) for name in below)
 
 
-def regular(path: Path) -> bytes:
-    """The bytes of a regular file; `OSError` for anything else, of which reading may never end."""
-    mode = path.stat().st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise OSError(errno.EINVAL, "it is no regular file")
-    return path.read_bytes()
-
-
 def is_project(folder: Path) -> bool:
     """Whether a folder is the root of a project or of a repository."""
     return any(os.path.lexists(folder / name) for name in _PROJECT_FILES)
@@ -201,7 +192,7 @@ def mentions(paths: Sequence[Path], module: str) -> bool:
     for root in find_roots(paths, base=Path.cwd()).roots:
         for name in root.files:
             with contextlib.suppress(OSError):
-                if wanted.search(regular(root.folder / name)):
+                if wanted.search(whole.read(root.folder / name)):
                     return True
     return False
 

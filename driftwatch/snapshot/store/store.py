@@ -146,7 +146,7 @@ def _rows(path: Path, text: str) -> tuple[dict[str, Any], list[tuple[int, dict[s
 
 def _text(path: Path) -> str:
     try:
-        text = path.read_bytes().decode()
+        text = whole.read(path).decode()
     except FileNotFoundError:
         raise SnapshotError(f"{path} does not exist", "`driftwatch snapshot update` makes it") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -193,11 +193,11 @@ def _mask(timeline: Timeline, span: tuple[object, object], path: Path, number: i
 def without_module(folder: Path) -> dict[str, dict[str, str]]:
     """The artifacts that are known not to have the module, by sha256; each with its ``version``."""
     try:
-        rows = (folder / ABSENT).read_text(encoding="utf-8").splitlines()
+        rows = whole.read(folder / ABSENT).decode().splitlines()
         return {row["sha256"]: row for row in map(json.loads, rows)}
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise SnapshotError(f"{folder / ABSENT} is damaged", "delete it; it is made again") from None
 
 
