@@ -69,6 +69,22 @@ def test_usage_errors(arguments: list[str]) -> None:
     assert "Error: " in result.err and "Traceback" not in result.err
 
 
+def test_what_a_person_has_typed_comes_back_harmless() -> None:
+    for arguments in (["--\x1b[2J"], ["\x1b]0;owned\x07"], ["scan", "--fail-on", "\u202e"], ["explain", "a\nerror: b"]):
+        result = run(*arguments)
+        assert (result.status, result.out) == (2, "")
+        assert not {"\x1b", "\x07", "\u202e"} & set(result.err)
+        assert "\nerror: b" not in result.err
+
+
+@pytest.mark.parametrize("command", ["scan", "deps", "config", "matrix .", "baseline write", "watch --dry-run"])
+def test_a_working_folder_that_is_gone_is_told(tmp_path: Path, command: str) -> None:
+    leave = f"import os; os.mkdir({str(tmp_path / 'a')!r}); os.chdir({str(tmp_path / 'a')!r}); os.rmdir(os.getcwd())"
+    result = run(*command.split(), cwd=tmp_path, code=leave)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.splitlines() == ["error: the working folder is no longer there, or may not be entered"]
+
+
 def test_a_crash_is_2_and_says_how_to_report(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("")
     result = run("scan", cwd=tmp_path, code=CRASH)

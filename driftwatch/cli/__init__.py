@@ -18,6 +18,7 @@ COLLECT_AFTER = 2_000_000
 def main() -> None:
     """The console script."""
     gc.set_threshold(COLLECT_AFTER)
+    sys.unraisablehook = _unraisable
     try:
         from driftwatch.cli.program import execute
 
@@ -26,6 +27,12 @@ def main() -> None:
         status = 130
     gc.freeze()  # What is left goes with the process: Python need not look through it first.
     sys.exit(status)
+
+
+def _unraisable(told: sys.UnraisableHookArgs) -> None:
+    """An interrupt that Python itself has dropped, in a callback, is no defect to be shown."""
+    if told.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(told)
 
 
 __all__ = ["main"]

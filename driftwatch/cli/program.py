@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import io
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -77,7 +79,10 @@ def execute(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     except click.Abort:
         return INTERRUPTED
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        for line in shown.getvalue().splitlines():
+            say(line)
         return USAGE
     except DriftwatchError as error:
         _complain(error)
@@ -85,7 +90,9 @@ def execute(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
-        if error.errno not in _OF_THE_SYSTEM:
+        if not _has_folder():
+            say("error: the working folder is no longer there, or may not be entered")
+        elif error.errno not in _OF_THE_SYSTEM:
             _crashed(error, environment)
         else:
             where = f": {error.filename}" if error.filename else ""
@@ -95,6 +102,14 @@ def execute(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         _crashed(error, environment)
         return USAGE
     return status if isinstance(status, int) else 0
+
+
+def _has_folder() -> bool:
+    try:
+        Path.cwd()
+    except OSError:
+        return False
+    return True
 
 
 def _complain(error: DriftwatchError) -> None:

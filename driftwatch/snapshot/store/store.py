@@ -86,12 +86,12 @@ def load(folder: Path) -> History:
     text = _text(path)
     header, rows = _rows(path, text)
     by_name: dict[str, list[StoredLine]] = {}
-    masks: dict[tuple[object, object], int] = {}
+    masks: dict[str, int] = {}
     for number, entry in rows:
         span = (entry.get("since"), entry.get("until"))
-        mask = masks.get(span)
+        mask = masks.get(str(span))
         if mask is None:
-            mask = masks[span] = _mask(timeline, span, path, number)
+            mask = masks[str(span)] = _mask(timeline, span, path, number)
         name = entry.get("name")
         if not isinstance(name, str):
             raise SnapshotError(f"{path}, line {number} is damaged: it names no symbol")
@@ -183,7 +183,7 @@ def _mask(timeline: Timeline, span: tuple[object, object], path: Path, number: i
     try:
         first = timeline.versions.index(since)
         end = len(timeline) if until is None else timeline.versions.index(until)
-    except ValueError:
+    except (ValueError, TypeError):
         raise SnapshotError(f"{path}, line {number} is damaged: it names a release that is not recorded") from None
     if end <= first:
         raise SnapshotError(f"{path}, line {number} is damaged: it ends before it begins")
