@@ -25,11 +25,12 @@ from driftwatch.flow.uses import Argument, CallUse, Outcome
 from driftwatch.passages import Passages
 from driftwatch.project.style import line_width
 from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.repair.described import described
 from driftwatch.repair.evidence import Evidence, moved
 from driftwatch.repair.losses import Losses, Row, releases_of
-from driftwatch.repair.model import Changed, Edit, NoRepairError, Offer, Refusal, Repair, Safety
-from driftwatch.repair.plan import Plan, Planner
-from driftwatch.repair.probes import groundwork
+from driftwatch.repair.model import Changed, Fix, NoRepairError, Offer, Refusal, Repair, Safety
+from driftwatch.repair.plan import CODES, Plan, Planner
+from driftwatch.repair.probes import edits_of
 from driftwatch.repair.text import Source
 from driftwatch.rules import RULES
 from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
@@ -55,27 +56,32 @@ class Fixed:
     offer: Offer
 
 
-def fix(request: ScanRequest, *, select: Sequence[str] = (), unsafe: bool = False) -> Fixed:
-    """Plan, prove, and offer what has stood the proof."""
-    before = scan(request)
-    sources: dict[str, Source] = {}
+def prospects(result: ScanResult, targets: Iterable[Watched]) -> tuple[int, int]:
+    """For how many findings of a scan there is a repair that can be proven, and how many more unsafe ones.
 
-    def source(path: str) -> Source:
-        if path not in sources:
-            place = before.sources.path(path)
-            try:
-                data = place.read_bytes()
-            except OSError as error:
-                raise NoRepairError(f"{path} cannot be read") from error
-            sources[path] = Source(path, data, line_width(place))
-        return sources[path]
+    Nothing is proven here: it takes no second scan.
+    """
+    findings = [each for each in _worth_it(result, sorted(CODES)) if each.severity is not Severity.NOTE]
+    if not findings:
+        return 0, 0
+    planned = [_planner(result, targets, unsafe).plan(findings).repairs for unsafe in (False, True)]
+    safe, every = (len({finding for repair in repairs for finding in repair.findings}) for repairs in planned)
+    return safe, every - safe
 
+
+def fixes(request: ScanRequest, before: ScanResult) -> Mapping[str, Fix]:
+    """What can be offered for the findings of a scan, by fingerprint, all of it proven together."""
+    return described(fix(request, unsafe=True, before=before).offer.files, _sources(before))
+
+
+def fix(
+    request: ScanRequest, *, select: Sequence[str] = (), unsafe: bool = False, before: ScanResult | None = None
+) -> Fixed:
+    """Plan, prove, and offer what has stood the proof; `before` is the scan of the request, where there is one."""
+    before = before or scan(request)
     findings = _worth_it(before, codes_of(select, None))
-    evidence = Evidence()
-    for reached in before.reached:
-        evidence.contexts.update(reached.contexts)
-        evidence.add(reached.prefix, reached.uses)
-    planner = Planner(source, evidence, _losses(request.targets), unsafe)
+    planner = _planner(before, request.targets, unsafe)
+    source = planner.source
     for _ in range(ROUNDS):
         plan = planner.plan(findings)
         files = _written(plan, source, before)
@@ -113,6 +119,30 @@ def _along(
         found.append(replace(file, repairs=(replace(first, findings=(*first.findings, *own)), *others)))
     paths = {file.path for file in files}
     return tuple(found), [r for r in refusals if r.finding not in gone or r.finding.location.path not in paths]
+
+
+def _sources(result: ScanResult) -> Callable[[str], Source]:
+    known: dict[str, Source] = {}
+
+    def source(path: str) -> Source:
+        if path not in known:
+            place = result.sources.path(path)
+            try:
+                data = place.read_bytes()
+            except OSError as error:
+                raise NoRepairError(f"{path} cannot be read") from error
+            known[path] = Source(path, data, line_width(place))
+        return known[path]
+
+    return source
+
+
+def _planner(result: ScanResult, targets: Iterable[Watched], unsafe: bool) -> Planner:
+    evidence = Evidence()
+    for reached in result.reached:
+        evidence.contexts.update(reached.contexts)
+        evidence.add(reached.prefix, reached.uses)
+    return Planner(_sources(result), evidence, _losses(targets), unsafe)
 
 
 def _give_up(planner: Planner, failures: Iterable[tuple[Repair, str]]) -> None:
@@ -194,13 +224,6 @@ def _written(plan: Plan, source: Callable[[str], Source], before: ScanResult) ->
             Changed(path, before.sources.path(path), one.data, data, (one.raw(one.data), one.raw(data)), tuple(repairs))
         )
     return tuple(files)
-
-
-def edits_of(source: Source, repairs: Iterable[Repair]) -> list[Edit]:
-    """All edits of some repairs of a file, with what they need at its top."""
-    made = list(repairs)
-    probes = [probe for repair in made for probe in repair.probes if probe.flag is None or probe.after]
-    return [*groundwork(source, probes), *(edit for repair in made for edit in repair.edits)]
 
 
 # -- the proof ---------------------------------------------------------------------------------------------------------

@@ -391,11 +391,12 @@ def test_the_proposal_can_touch_nothing_but_snapshots(upstream: Path, tmp_path: 
 # -- the hook ----------------------------------------------------------------------------------------------------------
 
 
-def hook() -> str:
-    """The hook of .pre-commit-hooks.yaml as a local one of the environment that the tests run in."""
+def hook(name: str = "driftwatch", command: str = "scan") -> str:
+    """A hook of .pre-commit-hooks.yaml as a local one of the environment that the tests run in."""
     text = (ROOT / ".pre-commit-hooks.yaml").read_text()
-    body = [line for line in text.splitlines() if line and not line.startswith("#")]
-    entry = f'  entry: "{sys.executable} -m driftwatch scan"'
+    (own,) = [part for part in re.split(r"^- id: ", text, flags=re.MULTILINE) if part.startswith(f"{name}\n")]
+    body = [line for line in f"- id: {own}".splitlines() if line and not line.startswith("#")]
+    entry = f'  entry: "{sys.executable} -m driftwatch {command}"'
     lines = [
         entry if line.startswith("  entry:") else line.replace("language: python", "language: system") for line in body
     ]
@@ -438,6 +439,28 @@ def test_the_pre_commit_hook_stops_a_commit(clone: Path, tmp_path: Path) -> None
     passed = commits()
     assert passed.returncode == 0, passed
     assert "Passed" in passed.stdout + passed.stderr
+
+
+def test_the_hook_that_mends_changes_files_and_stops_the_commit(clone: Path, tmp_path: Path) -> None:
+    entry = next(line for line in (ROOT / ".pre-commit-hooks.yaml").read_text().splitlines() if "fix --write" in line)
+    command = entry.partition("driftwatch ")[2]
+    (clone / ".pre-commit-config.yaml").write_text(hook("driftwatch-fix", command))
+    own = {**surroundings({"PRE_COMMIT_HOME": str(tmp_path / "home"), "NO_COLOR": "1"}), **GIT_IDENTITY}
+    own["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{own['PATH']}"
+    (clone / "studio.py").write_text("import kiln\n\nkiln.fire(1, 2, glaze=None)\n")
+    git(clone, "add", "--all")
+
+    def runs() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [tool("pre-commit"), "run"], cwd=clone, env=own, capture_output=True, text=True, check=False
+        )
+
+    first = runs()
+    assert first.returncode == 1
+    assert "files were modified by this hook" in first.stdout
+    assert (clone / "studio.py").read_text() == "import kiln\n\nkiln.fire(1, 2)\n"
+    git(clone, "add", "--all")
+    assert runs().returncode == 0
 
 
 @pytest.mark.network

@@ -78,6 +78,7 @@ Exit status: 0 nothing to report, 1 findings, 2 usage, configuration or input er
     help="Without effect.",
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of analysed files.")
+@click.option("--fixes", is_flag=True, help="Prove what `driftwatch fix` would do, for JSON, SARIF, Markdown and HTML.")
 @click.option("--beyond", is_flag=True, help="List what a downgrade would break, release by release.")
 @click.option("--unresolved", is_flag=True, help="List the places whose meaning could not be followed.")
 @config_option
@@ -93,6 +94,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     fail_on: str | None,
     gpu: str | None,
     no_cache: bool,
+    fixes: bool,
     beyond: bool,
     unresolved: bool,
     config_file: Path | None,
@@ -102,6 +104,10 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     Each finding also says whether anybody would notice. PATH is a folder or a file, by default the current folder.
     Nothing that is scanned is ever run.
     """
+    from dataclasses import replace
+
+    from driftwatch.fix import fixes as proven
+    from driftwatch.fix import prospects
     from driftwatch.report import render
     from driftwatch.report.options import RenderOptions
     from driftwatch.report.styled import Look, look
@@ -132,9 +138,15 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
             carried=carried(shown),
         )
         result = scan(request) if diff_base is None else _scan_new(request, diff_base, inputs)
+        report = report_of(result, title(inputs or (".",)))
+        if fixes:
+            shown.title("proving repairs")
+            report = replace(report, fixes=proven(request, result))
+        if any(each.name == "text" for each in settled):
+            report = replace(report, mendable=prospects(result, targets))
     if not result.files:
         raise InputError(f"there is no Python file in {', '.join(repr(text) for text in inputs or ('.',))}")
-    report = report_of(result, title(inputs or (".",)), time.monotonic() - start)
+    report = replace(report, seconds=time.monotonic() - start)
     rendered = [
         render(
             each.name, report, RenderOptions(Look() if each.file is not None else look(sys.stdout), unresolved, beyond)

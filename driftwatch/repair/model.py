@@ -100,5 +100,33 @@ class Offer:
         return tuple(finding for file in self.files for repair in file.repairs for finding in repair.findings)
 
 
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """Bytes of a file, from `start` to before `end`, and the text that stands there instead, with the file's line ends.
+
+    Lines and columns say the same in characters, from 1; the end is the first place after.
+    """
+
+    start: int
+    end: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What is offered for one finding, for reports: by itself, with all that it needs elsewhere in its file."""
+
+    path: str
+    description: str
+    safety: Safety
+    lost: str
+    replacements: tuple[Replacement, ...]
+    diff: str
+
+
 class NoRepairError(Exception):
     """There is no repair; the message says why, in a few words."""

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from driftwatch.repair.model import Edit, NoRepairError, Probe
+from driftwatch.repair.model import Edit, NoRepairError, Probe, Repair
 from driftwatch.repair.names import binds, chain, fresh, module_binding, surely_bound, visible, within
 from driftwatch.repair.text import Source
 
@@ -151,6 +151,13 @@ def _has_helper(source: Source) -> bool:
         isinstance(each, ast.FunctionDef) and each.name == _HELPER and "inspect.signature(function)" in source.of(each)
         for each in source.tree.body
     )
+
+
+def edits_of(source: Source, repairs: Iterable[Repair]) -> list[Edit]:
+    """All edits of some repairs of a file, with what they need at its top."""
+    made = list(repairs)
+    probes = [probe for repair in made for probe in repair.probes if probe.flag is None or probe.after]
+    return [*groundwork(source, probes), *(edit for repair in made for edit in repair.edits)]
 
 
 def groundwork(source: Source, probes: Iterable[Probe]) -> list[Edit]:

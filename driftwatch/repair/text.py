@@ -209,25 +209,43 @@ class Source:
         """The file's bytes with some edits made, which must not overlap."""
         mark = codecs.BOM_UTF8 if self.data.startswith(codecs.BOM_UTF8) else b""
         raw, encoding = self._raw
-        ends = [found.span() for found in _LINE_END.finditer(raw)]
-        newline = raw[slice(*ends[0])] if ends else "\n"
-        # One character of the text is one of the file, but for line ends of two.
-        double = [self_end for self_end, (start, end) in zip(self._newlines, ends, strict=False) if end - start == 2]
         result, done = [], 0
         for edit in sorted(edits, key=lambda each: (each.start, each.end)):
-            start, end = (offset + bisect_right(double, offset - 1) for offset in (edit.start, edit.end))
+            start, end = self._in_raw(edit.start), self._in_raw(edit.end)
             if start < done:
                 raise NoRepairError("two edits of one place")
-            result += [raw[done:start], edit.text.replace("\n", newline)]
+            result += [raw[done:start], edit.text.replace("\n", self.newline)]
             done = end
         try:
             return mark + "".join((*result, raw[done:])).encode(encoding)
         except UnicodeEncodeError:
             raise NoRepairError("the file's encoding has no such character") from None
 
+    def byte_offset(self, offset: int) -> int:
+        """Where an offset of the text is among the bytes of the file."""
+        raw, encoding = self._raw
+        mark = len(codecs.BOM_UTF8) if self.data.startswith(codecs.BOM_UTF8) else 0
+        return mark + len(raw[: self._in_raw(offset)].encode(encoding))
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, in characters, from 1."""
+        return self.line_of(offset), offset - self.line_start(offset) + 1
+
+    def _in_raw(self, offset: int) -> int:
+        """An offset in the text with its own line ends: one character is one, but for line ends of two."""
+        return offset + bisect_right(self._double, offset - 1)
+
     @cached_property
-    def _newlines(self) -> list[int]:
-        return [start - 1 for start in self._starts[1:-1]]
+    def _double(self) -> list[int]:
+        ends = [found.span() for found in _LINE_END.finditer(self._raw[0])]
+        newlines = [start - 1 for start in self._starts[1:-1]]
+        return [place for place, (start, end) in zip(newlines, ends, strict=False) if end - start == 2]
+
+    @cached_property
+    def newline(self) -> str:
+        """The line end that the file begins with."""
+        found = _LINE_END.search(self._raw[0])
+        return found[0] if found else "\n"
 
     def raw(self, data: bytes) -> str:
         """The text of bytes in the file's encoding, with their own line ends."""

@@ -8,12 +8,14 @@ meaning within version 1.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TypedDict
 
 from driftwatch import __version__
 from driftwatch.findings import Finding
 from driftwatch.flow.uses import Step
 from driftwatch.releases import Timeline
+from driftwatch.repair.model import Fix
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
 
@@ -71,7 +73,29 @@ class StepForm(TypedDict):
     note: str
 
 
-class FindingForm(TypedDict):
+class EditForm(TypedDict):
+    start: int
+    end: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+class FixForm(TypedDict):
+    path: str
+    description: str
+    applicability: str
+    lost: str | None
+    edits: list[EditForm]
+
+
+class _OfSomeFindings(TypedDict, total=False):
+    fix: FixForm
+
+
+class FindingForm(_OfSomeFindings):
     target: str
     code: str
     name: str
@@ -140,7 +164,8 @@ def form(report: Report) -> ReportForm:
         "tool": {"name": "driftwatch", "version": __version__},
         "targets": [_target(target) for target in report.targets],
         "findings": [
-            finding_form(finding, report.target(finding.distribution).timeline) for finding in report.findings
+            _with_fix(finding_form(finding, report.target(finding.distribution).timeline), report.fixes)
+            for finding in report.findings
         ],
         "unresolved": [{"path": u.path, "line": u.line, "reason": u.reason} for u in report.unresolved],
         "diagnostics": [
@@ -212,6 +237,30 @@ def finding_form(finding: Finding, timeline: Timeline) -> FindingForm:
         "trace": [_step(step) for step in finding.trace],
         "fingerprint": finding.fingerprint,
     }
+
+
+def _with_fix(form: FindingForm, fixes: Mapping[str, Fix]) -> FindingForm:
+    fix = fixes.get(form["fingerprint"])
+    if fix is not None:
+        form["fix"] = {
+            "path": fix.path,
+            "description": fix.description,
+            "applicability": fix.safety.value,
+            "lost": fix.lost or None,
+            "edits": [
+                {
+                    "start": edit.start,
+                    "end": edit.end,
+                    "line": edit.line,
+                    "column": edit.column,
+                    "end_line": edit.end_line,
+                    "end_column": edit.end_column,
+                    "text": edit.text,
+                }
+                for edit in fix.replacements
+            ],
+        }
+    return form
 
 
 def _step(step: Step) -> StepForm:

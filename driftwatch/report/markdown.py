@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
+from driftwatch.repair.model import Fix
 from driftwatch.report.excerpt import excerpt
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
@@ -157,7 +158,19 @@ def _problems(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
         if source:
             fence = "`" * max(3, _longest_ticks("\n".join(source)) + 1)
             lines += ["", "<details><summary>source</summary>", "", f"{fence}text", *source, fence, "", "</details>"]
+        fix = report.fixes.get(finding.fingerprint)
+        if fix is not None:
+            lines += ["", *_suggested(fix)]
         yield "\n".join(lines)
+
+
+def _suggested(fix: Fix) -> Iterator[str]:
+    """The patch, folded away; two marks in front of each line would make it a quotation."""
+    diff = [safe(line) for line in fix.diff.splitlines()]
+    fence = "`" * max(3, _longest_ticks("\n".join(diff)) + 1)
+    unsafe = f" (unsafe: {text(fix.lost)})" if fix.lost else ""
+    yield f"<details><summary>suggested change: {text(fix.description)}{unsafe}</summary>"
+    yield from ("", f"{fence}diff", *diff, fence, "", "</details>")
 
 
 def _notes(report: Report, findings: Sequence[Finding]) -> Iterator[str]:

@@ -5,13 +5,14 @@ Enters: the result of a scan. Leaves: frozen data in its final order, which ever
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from driftwatch.findings import Apart, Before, Finding, Severity, is_aside
 from driftwatch.flow.uses import Diagnostic, Outcome, Unresolved
 from driftwatch.project.declared import Notice
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
+from driftwatch.repair.model import Fix
 from driftwatch.sites import Site
 from driftwatch.snapshot.model.history import History
 from driftwatch.suppress import Idle, Suppressed
@@ -76,6 +77,8 @@ class Report:
     when it can no longer be read; a report without excerpts is still a report.
     `seconds` is for people: no format that must be deterministic shows it.
     `title` is what the code base is called; `hidden` are the findings that are suppressed, for formats that show them.
+    `fixes` are repairs that have been proven, by fingerprint; `mendable` is for how many errors and warnings there is
+    a repair that could be, and for how many more an unsafe one, where that was asked.
     """
 
     targets: tuple[TargetReport, ...]
@@ -90,6 +93,8 @@ class Report:
     title: str = ""
     hidden: tuple[Suppressed, ...] = ()
     source: Callable[[str], tuple[str, ...] | None] = field(default=lambda _path: None, compare=False)
+    fixes: Mapping[str, Fix] = field(default_factory=dict)
+    mendable: tuple[int, int] = (0, 0)
 
     @property
     def unread(self) -> int:

@@ -18,6 +18,7 @@ from urllib.parse import quote
 from driftwatch import __version__
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Diagnostic, Location, Outcome
+from driftwatch.repair.model import Fix, Safety
 from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import exception, outcome, where
@@ -148,12 +149,32 @@ def _result(report: Report, finding: Finding, index: dict[str, int]) -> Node:
     }
     if finding.code not in index:
         del result["ruleIndex"]
+    fix = report.fixes.get(finding.fingerprint)
+    if fix is not None and fix.safety is Safety.SAFE:
+        result["fixes"] = [_fix(fix)]
     if finding.caught_at is not None:
         handler = _line_location(report, *finding.caught_at, _handler_note(report, finding))
         result["relatedLocations"] = [{"id": 1, **handler}]
     if finding.trace:
         result["codeFlows"] = [{"threadFlows": [{"locations": list(_flow(report, finding))}]}]
     return result
+
+
+def _fix(fix: Fix) -> Node:
+    replacements: list[Node] = [
+        {
+            "deletedRegion": {
+                "startLine": edit.line,
+                "startColumn": edit.column,
+                "endLine": edit.end_line,
+                "endColumn": edit.end_column,
+            },
+            "insertedContent": {"text": edit.text},
+        }
+        for edit in fix.replacements
+    ]
+    changes: list[Node] = [{"artifactLocation": _artifact(fix.path), "replacements": replacements}]
+    return {"description": {"text": _sentence(_text(fix.description))}, "artifactChanges": changes}
 
 
 def _message(report: Report, finding: Finding) -> str:

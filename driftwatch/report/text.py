@@ -53,6 +53,7 @@ def render(report: Report, options: RenderOptions) -> str:
     for target in report.targets:
         if target.uses or not any(other.uses for other in report.targets):
             lines += [*_standing(report, target), _BLANK]
+    lines += _mendable(report)
     lines.append(_summary(report))
     return compose(lines, options.look)
 
@@ -234,6 +235,19 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Line | Hanging]:
         yield Hanging((Span(f"  {'way out':<14}", "code"),), (Span("".join(out)),))
     for label, sentence in outlook(report, target):
         yield Hanging((Span(f"  {label:<14}", "dim"),), (Span(sentence, "dim"),))
+
+
+def _mendable(report: Report) -> list[Line]:
+    """For how many there is a repair, which is proven when it is asked for."""
+    safe_ones, more = report.mendable
+    if not safe_ones and not more:
+        return []
+    found = report.counts.errors + report.counts.warnings
+    of = count(found, "error or warning", "errors and warnings")
+    if not safe_ones:
+        return [(Span(f"`driftwatch fix --unsafe` has a repair for {more} of {of}"),), _BLANK]
+    rest = f", and for {more} more with --unsafe" if more else ""
+    return [(Span(f"`driftwatch fix` has a repair for {safe_ones} of {of}{rest}"),), _BLANK]
 
 
 def summary(report: Report) -> str:

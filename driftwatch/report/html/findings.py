@@ -12,6 +12,7 @@ from driftwatch.report.html.source import source
 from driftwatch.report.html.tracks import CLASSES, track
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.phrases import CONDITIONAL, breaks_beyond, newer, outcome, position, ranges
+from driftwatch.report.safe import safe
 from driftwatch.report.states import Row, State, finding_states
 from driftwatch.rules import rule
 
@@ -87,6 +88,7 @@ def _card(report: Report, target: TargetReport, finding: Finding, base: int, num
         tag("dl", _facts(report, timeline, finding)),
         list(source(report, finding)),
         _trace(report, finding),
+        _patch(report, finding),
     ]
     return tag(
         "details",
@@ -129,6 +131,17 @@ def _trace(report: Report, finding: Finding) -> Markup | None:
     steps = [tag("li", copied(f"{step.path}:{step.line}"), " ", ticked(step.note)) for step in finding.trace]
     steps.append(tag("li", copied(position(finding)), " ", "arrives here"))
     return tag("details", tag("summary", "the way it took"), tag("ol", steps), class_="trace")
+
+
+def _patch(report: Report, finding: Finding) -> Markup | None:
+    """What mends it, as a diff."""
+    fix = report.fixes.get(finding.fingerprint)
+    if fix is None:
+        return None
+    unsafe = f" (unsafe: {fix.lost})" if fix.lost else ""
+    lines = "".join(safe(line) + "\n" for line in fix.diff.splitlines())
+    head = tag("summary", "patch: ", ticked(f"{fix.description}{unsafe}"))
+    return tag("details", head, tag("pre", lines, tabindex=0), class_="patch")
 
 
 def _searched(report: Report, finding: Finding) -> str:
