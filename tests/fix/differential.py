@@ -135,7 +135,7 @@ def _differences(
             yield "it cannot be imported any more"
         return
     bit = library.timeline.set_of([release])
-    still = {f.parameter for f in left if f.code == "DW102" and not f.releases.isdisjoint(bit)}
+    still = {f.parameter for f in left if f.code in ("DW101", "DW102") and not f.releases.isdisjoint(bit)}
     mended = {f.parameter for f in done if f.code == "DW101" and not f.releases.isdisjoint(bit)}
     mended -= {f.parameter for f in left if f.code == "DW101"}
     for number, (before, after) in enumerate(zip(then, now, strict=True)):
@@ -145,7 +145,10 @@ def _differences(
                 if before[key] != after[key]:
                     yield f"{where}: {key} was {before[key]}, is {after[key]}"
         new = [event for event in after["events"] if event not in before["events"] and not _is_answer(event)]
-        if new := [event for event in new if not (set(_MISSING.findall(event)) & still)]:
+        # Python tells the first of several faults; what is left is told by the scan.
+        if new := [
+            event for event in new if not still.intersection([*_MISSING.findall(event), *_KEYWORD.findall(event)])
+        ]:
             yield f"{where}: raises {new}, not {before['events']}"
         for event in after["events"]:
             found = _KEYWORD.search(event)
