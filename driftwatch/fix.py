@@ -15,6 +15,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
 
 from driftwatch.adapter.policy import load_policy
 from driftwatch.adapter.rules import DROP
@@ -23,8 +26,10 @@ from driftwatch.findings import Finding, Severity, judge, order
 from driftwatch.flow.syntax.source import without_warnings
 from driftwatch.flow.uses import Argument, CallUse, Outcome
 from driftwatch.passages import Passages
+from driftwatch.project.declared import Declaration
 from driftwatch.project.style import line_width
 from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.repair.bounds import Raised, rewritten
 from driftwatch.repair.described import described
 from driftwatch.repair.evidence import Evidence, moved
 from driftwatch.repair.losses import Losses, Row, releases_of
@@ -48,12 +53,42 @@ ROUNDS = 4
 
 
 @dataclass(frozen=True, slots=True)
+class Pins:
+    """Requirements that select releases that work. `files` are before and after; `refused` say why not."""
+
+    files: Mapping[Path, tuple[bytes, bytes]]
+    changed: tuple[Raised, ...] = ()
+    refused: tuple[tuple[Declaration, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Fixed:
     """What is offered, with the scan of the files as they are and as they would be."""
 
     before: ScanResult
     after: ScanResult
     offer: Offer
+
+
+def pins(result: ScanResult) -> Pins:
+    """The declared requirements on libraries that are used here, made of releases that work as the code is now."""
+    files: dict[Path, tuple[bytes, bytes]] = {}
+    changed: list[Raised] = []
+    refused: list[tuple[Declaration, str]] = []
+    for target in result.targets:
+        if not target.broken or not target.compatible:
+            continue
+        declared = [
+            each
+            for requirements in result.requirements
+            for sheet in (requirements.own(target.distribution), *requirements.sheets[0], *requirements.sheets[1])
+            for each in sheet
+            if each.distribution == canonicalize_name(target.distribution)
+        ]
+        found = rewritten(declared, result.sources.project, target.timeline, target.compatible, files)
+        changed += found[0]
+        refused += found[1]
+    return Pins(files, tuple(changed), tuple(refused))
 
 
 def prospects(result: ScanResult, targets: Iterable[Watched]) -> tuple[int, int]:

@@ -159,6 +159,7 @@ class ScanResult:
     sources: Sources
     fail_on: str = "error"
     reached: tuple[Reached, ...] = field(default=(), repr=False, compare=False)
+    requirements: tuple[Requirements, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def failed(self) -> bool:
@@ -292,6 +293,7 @@ def scan(request: ScanRequest) -> ScanResult:
         sources=sources,
         fail_on=request.fail_on or config.fail_on,
         reached=tuple(reached),
+        requirements=tuple(requirements.values()),
     )
 
 

@@ -22,6 +22,7 @@ Examples:
   driftwatch fix                        the repairs of this code base, as a diff
   driftwatch fix --write                the same, into the files
   driftwatch fix --select DW101 src     only keywords that some release does not take
+  driftwatch fix --pins --write         also require releases that work
   driftwatch fix | git apply            what --write does, by way of git
 
 \b
@@ -49,6 +50,7 @@ Exit status: 0 nothing to mend, 1 a diff is shown or findings are left, 2 usage,
 )
 @click.option("--diff/--write", "only_diff", default=True, help="Print a unified diff, which is the default, or write.")
 @click.option("--unsafe", is_flag=True, help="Also repairs that leave something out where a release does not take it.")
+@click.option("--pins", "with_pins", is_flag=True, help="Also require releases that work, where any are declared.")
 @click.option("--allow-dirty", is_flag=True, help="Write to files with changes that are not committed.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of analysed files.")
 @config_option
@@ -58,6 +60,7 @@ def fix_command(
     select: tuple[str, ...],
     only_diff: bool,
     unsafe: bool,
+    with_pins: bool,
     allow_dirty: bool,
     no_cache: bool,
     config_file: Path | None,
@@ -66,8 +69,8 @@ def fix_command(
 
     Each repair is proven before it is offered. What is not mended is told with the reason.
     """
-    from driftwatch.fix import fix
-    from driftwatch.report.patch import diff, done, left, summary
+    from driftwatch.fix import Pins, fix, pins
+    from driftwatch.report.patch import diff, diff_of_pins, done, left, summary
     from driftwatch.report.safe import safe
     from driftwatch.scan import ScanRequest
     from driftwatch.snapshot.sources.cache import cache_root
@@ -89,22 +92,30 @@ def fix_command(
             carried=carried(shown),
         )
         fixed = fix(request, select=select, unsafe=unsafe)
+        bounds = pins(fixed.after) if with_pins else Pins({})
     if not fixed.before.files:
         raise InputError(f"there is no Python file in {', '.join(repr(text) for text in inputs or ('.',))}")
     if only_diff:
-        text = diff(fixed.offer.files)
+        text = diff(fixed.offer.files) + diff_of_pins(fixed.before.sources.project, bounds.files)
         emit("\n".join(map(safe, text.split("\n"))) if sys.stdout.isatty() else text, for_programs=True)
     else:
         if not allow_dirty:
-            _must_be_committed([file.place for file in fixed.offer.files])
-        write_all_bytes([(file.place, file.after) for file in fixed.offer.files])
+            _must_be_committed([*(file.place for file in fixed.offer.files), *bounds.files])
+        changed = [(file.place, file.after) for file in fixed.offer.files]
+        write_all_bytes([*changed, *((place, after) for place, (_, after) in bounds.files.items())])
         for line in done(fixed.offer):
             say(line)
     for line in left(fixed.offer):
         say(line)
+    for each in bounds.changed:
+        say(f"{each.path}:{each.line}: `{each.before}` {'is now' if not only_diff else 'would be'} `{each.after}`")
+    for declared, reason in bounds.refused:
+        say(f"{declared.path}:{declared.line}: not changed: {reason}")
     say(summary(fixed.offer, written=not only_diff))
     failed = fixed.before.failed if only_diff else fixed.after.failed
-    return 1 if failed or (only_diff and fixed.offer.files) else 0
+    if only_diff:
+        return 1 if failed or fixed.offer.files or bounds.files else 0
+    return 1 if failed and not bounds.changed else 0
 
 
 def _must_be_committed(files: list[Path]) -> None:

@@ -5,9 +5,11 @@ Enters: what has stood the proof. Leaves: text. The diff is one that ``git apply
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import unified_diff
+from pathlib import Path
 
 from driftwatch.repair.model import Changed, Offer
 from driftwatch.report.phrases import count
@@ -24,6 +26,16 @@ def _of(file: Changed) -> str:
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
         for line in unified_diff(before, after, f"a/{file.path}", f"b/{file.path}")
     )
+
+
+def diff_of_pins(project: Path, files: Mapping[Path, tuple[bytes, bytes]]) -> str:
+    """The changed requirements as one unified diff."""
+    text = ""
+    for place, (before, after) in sorted(files.items()):
+        name = Path(os.path.relpath(place, project)).as_posix()
+        texts = (before.decode("utf-8-sig"), after.decode("utf-8-sig"))
+        text += _of(Changed(name, place, before, after, texts, ()))
+    return text
 
 
 def _lines(text: str) -> list[str]:
