@@ -21,20 +21,15 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from driftwatch.code_bases import write_commit
 from driftwatch.errors import ConfigError, InputError, UsageError
 from driftwatch.findings import Before, Finding, Severity
 from driftwatch.project.config import Config, discover, load
-from driftwatch.project.dockerfile import is_dockerfile
 from driftwatch.releases import union
 from driftwatch.scan import ScanRequest, ScanResult, TargetResult, scan
 from driftwatch.snapshot.sources.git import GitCommit, git
 from driftwatch.sources import Sources
 from driftwatch.suppress import Suppressed
-
-_NAMES = ("METADATA", "PKG-INFO", "requires.txt")
-_SUFFIXES = (".py", ".pyw", ".toml", ".cfg", ".txt", ".in", ".json")
-"""What a scan reads of a project: its sources, what declares its dependencies, its configuration and baseline."""
-_AT_ONCE = 500
 
 Lines = tuple[str, ...]
 
@@ -89,7 +84,7 @@ def opened(request: ScanRequest, revision: str) -> Iterator[Base]:
     commit = _parting(root, revision)
     with tempfile.TemporaryDirectory(prefix="driftwatch-base-") as folder:
         copy = Path(folder).resolve() / root.name
-        _write(commit, copy)
+        write_commit(commit, copy)
         yield Base(commit.commit, root, copy, _renamed(root, commit))
 
 
@@ -136,30 +131,6 @@ def _how_to_have(root: Path, revision: str) -> str | None:
         fetch = f"git fetch origin +{name}:refs/remotes/origin/{name}"
         return f"{why}fetch it first, then say --diff-base origin/{name}: {fetch}"
     return f"{why}fetch the rest first: git fetch --unshallow" if shallow and re.match(r"\w|@", revision) else None
-
-
-def _write(commit: GitCommit, copy: Path) -> None:
-    paths = [path for path in commit.blobs if _is_read(path)]
-    copy.mkdir(parents=True)
-    for start in range(0, len(paths), _AT_ONCE):
-        part = paths[start : start + _AT_ONCE]
-        for path, content in zip(part, commit.contents(part), strict=True):
-            place = copy.joinpath(*path.split("/"))
-            try:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(content)
-            except (OSError, ValueError):
-                # A name this system cannot have; the working tree cannot have it either.
-                continue
-    # What looks for the project's top stops here, as it does in the working tree: reports show equal paths.
-    (copy / ".git").mkdir(exist_ok=True)
-
-
-def _is_read(path: str) -> bool:
-    parts = path.split("/")
-    if any(part in ("", ".", "..") or part.lower() == ".git" for part in parts):
-        return False
-    return parts[-1].endswith(_SUFFIXES) or parts[-1] in _NAMES or parts[-1] == "pyvenv.cfg" or is_dockerfile(parts[-1])
 
 
 def _renamed(root: Path, commit: GitCommit) -> dict[str, str]:

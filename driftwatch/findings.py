@@ -121,12 +121,14 @@ def judge(
     checked: Mapping[str, ReleaseSet],
     severities: Mapping[str, Severity] | None = None,
     passages: Passages | None = None,
+    apart: Mapping[str, Mapping[str, ReleaseSet]] | None = None,
 ) -> tuple[Finding, ...]:
     """The findings that the verdicts come to, in total order: the same verdicts in any order give the same findings.
 
-    `timelines` and `checked` are by distribution. `severities` override a rule's own, by code; `passages` knows the
-    code. What is said more than once of one place and parameter becomes one finding; where a place is reached in
-    several ways, the worst outcome of a release counts, and of what breaks, what certainly does before what may.
+    `timelines` and `checked` are by distribution; `apart` has what is checked of a file by its path, where that may be
+    another set. `severities` override a rule's own, by code; `passages` knows the code. What is said more than once of
+    one place and parameter becomes one finding; where a place is reached in several ways, the worst outcome of a
+    release counts, and of what breaks, what certainly does before what may.
     """
     places: dict[tuple[str, ...], dict[Location, list[Verdict]]] = {}
     for verdict in verdicts:
@@ -143,7 +145,8 @@ def judge(
                 identity = _identity(verdict, code)
                 mark = _fingerprint(identity, alike[identity])
                 alike[identity] += 1
-                findings.append(_finding(verdict, timelines[dist], checked[dist], severity, mark))
+                own = (apart or {}).get(location.path, checked)
+                findings.append(_finding(verdict, timelines[dist], own[dist], severity, mark))
     return tuple(sorted(findings, key=order))
 
 

@@ -97,19 +97,27 @@ _set_of = _Sets({0: EMPTY}).__getitem__
 class Timeline:
     """All known releases of a library, oldest first, and the way between versions and sets.
 
-    `versions` are the strings as the index spells them; `all` is the set of every one.
+    `versions` are the strings as the index spells them; `all` is the set of every one. `states` are those of them that
+    are no releases: a branch, a working tree, a local build. They may stand anywhere. `released` is what is meant where
+    nobody names anything: neither states nor, by PEP 440, pre-releases, unless there is nothing else.
     """
 
     versions: tuple[str, ...]
+    states: frozenset[str] = frozenset()
     parsed: tuple[Version, ...] = field(init=False, repr=False, compare=False)
     all: ReleaseSet = field(init=False, repr=False, compare=False)
+    released: ReleaseSet = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         parsed = tuple(Version(v) for v in self.versions)
-        if list(parsed) != sorted(set(parsed)):
+        dated = [p for v, p in zip(self.versions, parsed, strict=True) if v not in self.states]
+        if len(set(parsed)) != len(parsed) or dated != sorted(dated):
             raise ValueError("a timeline's versions must be distinct and in order")
         object.__setattr__(self, "parsed", parsed)
         object.__setattr__(self, "all", ReleaseSet((1 << len(parsed)) - 1))
+        out = sum(1 << i for i, v in enumerate(self.versions) if v not in self.states)
+        final = sum(1 << i for i, p in enumerate(parsed) if not p.is_prerelease) & out
+        object.__setattr__(self, "released", ReleaseSet(final or out or self.all.mask))
 
     @classmethod
     def of(cls, versions: Iterable[str]) -> Timeline:
@@ -142,12 +150,26 @@ class Timeline:
         return tuple(self.versions[i] for i in releases.indices())
 
     def matching(self, specifier: str) -> ReleaseSet:
-        """The releases a PEP 440 specifier such as ``>=0.6,<0.7`` selects; `UsageError` when it is malformed."""
+        """All that a PEP 440 specifier such as ``>=0.6,<0.7`` is true of; `UsageError` when it is malformed."""
         try:
             spec = SpecifierSet(specifier, prereleases=True)
             return ReleaseSet(sum(1 << i for i, version in enumerate(self.parsed) if version in spec))
         except ValueError:  # InvalidSpecifier, and a number of more digits than Python reads
             raise UsageError(f"{specifier!r} is not a version specifier", "write it as in '>=0.6.0,<0.7'") from None
+
+    def meant(self, specifier: str) -> ReleaseSet:
+        """What a person means by a specifier: of what it is true of, the releases, and what is named.
+
+        A pre-release counts where the specifier names one, as PEP 440 has it, a state where it is named itself.
+        """
+        found = self.matching(specifier)
+        counting = self.released
+        named = _named(specifier)
+        if any(version.is_prerelease for version in named):
+            early = (i for i, v in enumerate(self.versions) if v not in self.states and self.parsed[i].is_prerelease)
+            counting |= ReleaseSet(sum(1 << i for i in early))
+        counting |= ReleaseSet(sum(1 << i for i, version in enumerate(self.parsed) if version in named))
+        return found & counting
 
     def ranges(self, releases: ReleaseSet) -> tuple[tuple[str, str], ...]:
         """The set as runs of consecutive releases: ``(first, last)`` pairs, both included."""
@@ -168,12 +190,21 @@ class Timeline:
 
     def newest(self) -> ReleaseSet:
         """The set of the newest release alone; empty when there is none."""
-        return ReleaseSet(1 << (len(self) - 1)) if len(self) else EMPTY
+        mask = self.released.mask
+        return ReleaseSet(1 << (mask.bit_length() - 1)) if mask else EMPTY
 
     def _known_hint(self) -> str:
         if not self.versions:
             return "no release is known yet"
         return f"known are {self.versions[0]} to {self.versions[-1]} ({len(self)} releases)"
+
+
+def _named(specifier: str) -> set[Version]:
+    """The versions that a specifier names, as far as it can be read."""
+    try:
+        return {Version(each.version.removesuffix(".*")) for each in SpecifierSet(specifier)}
+    except ValueError:
+        return set()
 
 
 def union(sets: Sequence[ReleaseSet]) -> ReleaseSet:

@@ -22,7 +22,7 @@ from driftwatch.flow.syntax.source import SourceError, decode, without_warnings
 from driftwatch.flow.uses import Diagnostic, LookUse, Outcome, SwitchedOff, Unresolved, Use
 from driftwatch.passages import Passages
 from driftwatch.project import ranges
-from driftwatch.project.config import Config, discover
+from driftwatch.project.config import Config
 from driftwatch.project.declared import Notice, Requirements
 from driftwatch.project.discovery import Found, Root, find_roots
 from driftwatch.project.pins import installations
@@ -96,6 +96,7 @@ class TargetResult:
     what must be known of that. `apart` is how it fares but for what no release mends, where nothing works because of
     that. `uses` is in how many places the code touches the library, `sites` are those places. `before` is what a base
     revision has too, where only what is new is told. `remark` is what must be known of how the library was read.
+    `stand_in` are releases that nobody asks for: what is asked for is not known, and each is the nearest to it.
     """
 
     distribution: str
@@ -111,6 +112,7 @@ class TargetResult:
     apart: Apart | None = None
     before: Before | None = None
     remark: str = ""
+    stand_in: ReleaseSet = EMPTY
     history: History | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -165,20 +167,10 @@ class ScanResult:
     def failed(self) -> bool:
         """Whether the findings are such that the run should fail."""
         failing = {"error": {Severity.ERROR}, "warning": {Severity.ERROR, Severity.WARNING}}.get(self.fail_on, set())
+        if self.fail_on == "warning" and any(target.stand_in for target in self.targets):
+            # What is asked for was not looked at.
+            return True
         return any(finding.severity in failing for finding in self.findings)
-
-
-def config_for(paths: Iterable[Path], base: Path | None = None) -> Config:
-    """The configuration of a scan: the one that all its paths share; `UsageError` when they belong to several."""
-    found: dict[Path | None, Config] = {}
-    for path in paths:
-        config = discover((base or Path.cwd()) / path)
-        found.setdefault(config.path, config)
-    configured = [config for where, config in found.items() if where is not None]
-    if len(configured) > 1:
-        names = " and ".join(str(config.path) for config in configured[:2])
-        raise UsageError(f"the paths have different configurations: {names}", "scan them one after the other")
-    return configured[0] if configured else Config()
 
 
 def scan(request: ScanRequest) -> ScanResult:
@@ -199,7 +191,8 @@ def scan(request: ScanRequest) -> ScanResult:
     _carry(request, requirements.values())
     request = replace(request, targets=_with_pinned(request, requirements.values()))
     histories = {target.history.distribution: target.history for target in request.targets}
-    checked = {target.history.distribution: _checked_range(target, request, requirements) for target in request.targets}
+    wanted = {target.history.distribution: _wanted(target, request, requirements) for target in request.targets}
+    checked = {name: ranges.together(each.values()) for name, each in wanted.items()}
     remarks = {target.history.distribution: target.remark for target in request.targets}
     contexts = {
         target.history.distribution: Context(
@@ -225,7 +218,10 @@ def scan(request: ScanRequest) -> ScanResult:
     sites: list[Site] = []
     reached: list[Reached] = []
     told: set[tuple[object, ...]] = set()
+    apart: dict[str, Mapping[str, ReleaseSet]] = {}
     for root in roots:
+        own = {name: _of_root(root, each, checked[name]) for name, each in wanted.items()}
+        contexts = {name: replace(context, checked=own[name]) for name, context in contexts.items()}
         analysis = analyse(
             root.folder,
             root.files,
@@ -244,8 +240,9 @@ def scan(request: ScanRequest) -> ScanResult:
         sites += sites_of(analysis.uses, root.prefix)
         of_uses = tuple(placed(verdict, root.prefix) for verdict in apply(analysis.uses, contexts, chosen))
         reached.append(Reached(root.prefix, analysis.uses, of_uses, contexts))
-        verdicts += of_uses
-        verdicts += _of_installations(root, contexts, chosen, requirements, told)
+        found_here = [*of_uses, *_of_installations(root, contexts, chosen, requirements, told)]
+        apart |= {verdict.location.path: own for verdict in found_here}
+        verdicts += found_here
         unresolved += [replace(each, path=root.prefix + each.path) for each in analysis.unresolved]
         diagnostics += [replace(each, path=root.prefix + each.path) for each in analysis.diagnostics]
         diagnostics += _not_python(root, {each.path for each in diagnostics})
@@ -254,7 +251,7 @@ def scan(request: ScanRequest) -> ScanResult:
     sets = {name: each.releases for name, each in checked.items()}
     sources = Sources(found.project, {str(path): lines_of(data) for path, data in request.changed.items()})
     sifted = sift(
-        judge(told_once(verdicts), timelines, sets, severities, Passages(sources.lines)),
+        judge(told_once(verdicts), timelines, sets, severities, Passages(sources.lines), apart),
         touched,
         Decisions(
             texts=sources.text,
@@ -307,7 +304,7 @@ def _requirements(request: ScanRequest, found: Found) -> dict[Path, Requirements
         for target in request.targets
         for name in (target.history.distribution, *target.companions, *target.carriers)
     ]
-    places = [path for root in found.roots for path in ([file.parent for file in root.named] or [root.folder])]
+    places = [path for root in found.roots for path in _places_of(root)]
     aliases = {alias: target.history.distribution for target in request.targets for alias in target.aliases}
     config = request.config
     return {
@@ -361,13 +358,15 @@ def _with_unread(
     return replace(checked, notices=tuple(dict.fromkeys((*checked.notices, *broken))))
 
 
-def _checked_range(target: Watched, request: ScanRequest, declared: Mapping[Path, Requirements]) -> ranges.CheckedRange:
-    """The range of one target; roots that declare different ones are held against all of them."""
+def _wanted(
+    target: Watched, request: ScanRequest, declared: Mapping[Path, Requirements]
+) -> dict[Path, ranges.CheckedRange]:
+    """The range of one target round each place that is scanned."""
     config = request.config
     history = target.history
     ranges.check_names(request.against, [each.history.distribution for each in request.targets])
-    found: dict[ranges.CheckedRange, None] = {}
-    for requirements in declared.values():
+    found: dict[Path, ranges.CheckedRange] = {}
+    for place, requirements in declared.items():
         one = ranges.choose(
             history.distribution,
             history.timeline,
@@ -377,17 +376,19 @@ def _checked_range(target: Watched, request: ScanRequest, declared: Mapping[Path
             requirements=requirements,
             unavailable=dict(target.unavailable),
         )
-        found[replace(one, source=f"{one.source}; {target.remark}") if target.remark else one] = None
-    if len(found) == 1:
-        return next(iter(found))
-    # A folder that declares nothing says nothing against what another declares.
-    asking = [each for each in found if each.declared] or list(found)
-    return ranges.CheckedRange(
-        union([each.releases for each in asking]),
-        "; ".join(dict.fromkeys(each.source for each in asking)),
-        notices=tuple(dict.fromkeys(notice for each in asking for notice in each.notices)),
-        stand_in=union([each.stand_in for each in asking]),
-    )
+        found[place] = replace(one, source=f"{one.source}; {target.remark}") if target.remark else one
+    return found
+
+
+def _of_root(root: Root, wanted: Mapping[Path, ranges.CheckedRange], together: ranges.CheckedRange) -> ReleaseSet:
+    """What the code below a root is held against: what is declared there, else what all places ask for."""
+    own = ranges.together(wanted[place] for place in _places_of(root))
+    return own.releases if own.declared else together.releases
+
+
+def _places_of(root: Root) -> list[Path]:
+    """Where a root's requirements are looked for: round the folder, or round each file that is named."""
+    return [file.parent for file in root.named] or [root.folder]
 
 
 def _placing(sources: Sources, config: Config) -> Callable[[str], str]:
@@ -459,6 +460,7 @@ def _fares(
         sites=tuple(sorted((site for site in sites if site.distribution == history.distribution), key=site_order)),
         notices=checked.notices,
         remark=remark,
+        stand_in=checked.stand_in,
         history=history,
     )
     return bare.by(findings)

@@ -5,7 +5,7 @@
 #   watch.sh FOLDER
 #
 #   WATCH_CODE     code bases to hold new releases against, as `driftwatch watch --code` takes them, between spaces
-#   WATCH_PRE      "true" for pre-releases too; they are looked at, and nothing of them is proposed
+#   WATCH_PRE      "true" for pre-releases too; they are recorded beside the releases
 #   GITHUB_OUTPUT  `new=true` or `new=false` is added to this file, if it is set: whether there is something to propose
 set -euo pipefail
 

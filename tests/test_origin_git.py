@@ -24,6 +24,7 @@ from driftwatch.snapshot.sources.origin import (
     open_release,
     parse_origin,
 )
+from tests.fake_index import make_sdist, make_wheel
 
 TRAP = "raise SystemExit('this was run')\n"
 
@@ -93,6 +94,8 @@ def test_a_branch_is_named_by_its_version_and_commit(repository: Path, tmp_path:
     commit = git(repository, "rev-parse", "HEAD")
     for spec in (
         f"{repository}@main",
+        f"git:{repository}@main",
+        f"git:{repository}",
         f"git+file://{repository}@HEAD",
         f"git+file://{repository}",
         f"{repository}@{commit}",
@@ -169,7 +172,8 @@ def test_a_folder_that_is_no_repository(tmp_path: Path) -> None:
 
 def test_a_folder(repository: Path, tmp_path: Path) -> None:
     release = opened(str(repository), tmp_path)
-    assert release.release == "1.5"
+    commit = git(repository, "rev-parse", "HEAD")
+    assert release.release == f"1.5+g{commit[:9]}"
     assert release.tree.read("demo/api/__init__.py") == b"def f(a, b): ...\n"
     assert release.tree.read("demo/link.py") is None
     assert (release.artifact, release.sha256) == (None, None)
@@ -195,7 +199,32 @@ def test_a_folder_says_which_release_it_is(tmp_path: Path, files: dict[str, str]
             opened(str(folder), tmp_path)
         assert caught.value.hint == f"say it: VERSION={folder}"
     else:
-        assert opened(str(folder), tmp_path).release == release
+        assert opened(str(folder), tmp_path).release == f"{release}+local"
+
+
+def test_a_working_tree_is_told_from_its_commit(repository: Path, tmp_path: Path) -> None:
+    """Python alone counts, and what git would compare by a filter of the repository is compared by its bytes."""
+    name = f"1.5+g{git(repository, 'rev-parse', 'HEAD')[:9]}"
+    for changed in ({"README": "words\n"}, {"tests/test_api.py": "x = 1\n"}):
+        write(repository, changed)
+        assert opened(str(repository), tmp_path).release == name
+    more = repository / "src/demo/api/more.py"
+    for change in (lambda: more.write_text("x = 2\n"), more.unlink, lambda: write(repository, {"src/demo/new.py": ""})):
+        change()
+        assert opened(str(repository), tmp_path).release == f"{name}.dirty"
+        git(repository, "checkout", "-q", "--", "src")
+
+
+@pytest.mark.parametrize("name", ["demo-1.6-py3-none-any.whl", "demo-1.6.tar.gz"])
+def test_an_archive_in_a_file(tmp_path: Path, name: str) -> None:
+    files = {"demo/__init__.py": TRAP, "demo/api/__init__.py": "def f(a): ...\n"}
+    make = make_wheel if name.endswith(".whl") else make_sdist
+    (tmp_path / name).write_bytes(make(files, "demo", "1.6"))
+    release = opened(str(tmp_path / name), tmp_path)
+    assert release.release == "1.6+file"
+    assert release.tree.read("demo/api/__init__.py") == b"def f(a): ...\n"
+    assert release.tree.names("demo") == ("__init__.py", "api")
+    assert opened(f"1.7={tmp_path / name}", tmp_path).release == "1.7"
 
 
 def test_what_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,6 +83,7 @@ def test_the_wheel_has_the_package_and_the_snapshots_and_nothing_else(wheel: Pat
     assert {
         "driftwatch/py.typed",
         "driftwatch/_snapshots/flashinfer-python/history.jsonl",
+        "driftwatch/_snapshots/flashinfer-python/pre/history.jsonl",
         "driftwatch/_snapshots/flashinfer-python/releases.jsonl",
         "driftwatch/targets/flashinfer_comm/target.toml",
     } <= shipped

@@ -188,8 +188,8 @@ def test_it_is_told_beside_the_picture() -> None:
     for page in (matrix.render(report, RenderOptions()), render("html", report, RenderOptions())):
         assert "ot shown, since the machine decides and not the release: DW501 at 2 places" in page
     named = replace(report, title="engine")
-    assert "  besides       DW501 at 2 places\n" in matrix.render_many([named, named], Look())
-    assert "not shown, since" not in matrix.render_many([named, named], Look())
+    assert "  besides       DW501 at 2 places\n" in matrix.render_many([named, named], (), Look())
+    assert "not shown, since" not in matrix.render_many([named, named], (), Look())
     assert "not shown, since" not in matrix.render(report_of((DEPRECATED,)), RenderOptions())
 
 
@@ -199,7 +199,7 @@ def test_it_fits_a_terminal(width: int, color: bool) -> None:
     timeline = Timeline(tuple(f"1.{minor}.{patch}" for minor in range(10) for patch in range(12)))
     target = replace(REPORT.targets[0], timeline=timeline, checked=timeline.all)
     report = replace(REPORT, title=f"engine{'_with_a_long_name' * 5}", targets=(target,), findings=())
-    shown = matrix.render_many([report], Look(color, width))
+    shown = matrix.render_many([report], (), Look(color, width))
     plain = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in shown.splitlines()]
     assert max(len(line) for line in plain) <= width
     cells = [line.rpartition("  ")[2] for line in plain if line.startswith(("  engine", "  ...")) and line[-1] == "."]
@@ -257,7 +257,10 @@ def test_several_code_bases(two: Path) -> None:
 def test_several_code_bases_as_data_and_as_a_page(two: Path) -> None:
     result = run("matrix", "old", "new", "--format", "json", "--format", "html=m.html", cwd=two)
     assert result.status == 0
-    assert json.loads(result.out) == {
+    form = json.loads(result.out)
+    found = [[f["code"] for f in row.pop("findings")] for row in form["matrix"][0]["rows"]]
+    assert found == [["DW101", "DW201"], []]
+    assert form == {
         "schema": 1,
         "matrix": [
             {
@@ -288,6 +291,7 @@ def test_several_code_bases_as_data_and_as_a_page(two: Path) -> None:
                 ],
             }
         ],
+        "not_looked_at": [],
     }
     assert "<!doctype html>" in (two / "m.html").read_text(encoding="utf-8")
 
@@ -296,6 +300,16 @@ def test_nothing_to_look_at(two: Path) -> None:
     result = run("matrix", "none", cwd=two)
     assert result.status == 0
     assert result.out == "no code base here uses a library that driftwatch knows\n"
+    # The others stand, in every form.
+    result = run("matrix", "missing", "new", "--format", "json", "--format", "html=m.html", cwd=two)
+    assert result.status == 2
+    form = json.loads(result.out)
+    assert [row["code_base"] for row in form["matrix"][0]["rows"]] == ["new"]
+    (unread,) = form["not_looked_at"]
+    assert unread["code_base"] == "missing"
+    assert f"error: missing: {unread['reason']}" in result.err
+    assert "Not looked at" in (two / "m.html").read_text(encoding="utf-8")
+    assert "missing\n  not looked at cannot scan" in run("matrix", "missing", "new", cwd=two).out
     result = run("matrix", "missing", cwd=two)
     assert (result.status, result.out) == (2, "")
     assert result.err.startswith("error: cannot scan 'missing'")

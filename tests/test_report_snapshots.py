@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from driftwatch.errors import SnapshotError
-from driftwatch.report.snapshots import render_records, render_update, render_verify
+from driftwatch.report.snapshots import Recorded, render_records, render_update, render_verify
 from driftwatch.report.styled import Look
 from driftwatch.snapshot.commands.update import Failure, UpdateResult
 from driftwatch.snapshot.commands.verify import Difference, Verified, VerifyResult
@@ -69,7 +69,7 @@ def test_a_verification_that_finds_a_difference() -> None:
 
 def test_the_list_of_what_is_known() -> None:
     records = [ReleaseRecord("1.0", "kiln-1.0.tar.gz", "00", ">=3.10", "11"), ReleaseRecord("1.1.post1")]
-    assert render_records(KILN, records, Look()).splitlines() == [
+    assert render_records(Recorded(KILN, records), Look()).splitlines() == [
         "kiln  kiln.core, 2 releases",
         "  1.0        kiln-1.0.tar.gz  Python >=3.10",
         "  1.1.post1  not from the index",

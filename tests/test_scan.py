@@ -10,9 +10,9 @@ import pytest
 
 from driftwatch.errors import ConfigError, InputError, UsageError
 from driftwatch.flow.uses import Outcome
-from driftwatch.project.config import Config, load
+from driftwatch.project.config import Config, config_for, load
 from driftwatch.rules.example import history
-from driftwatch.scan import ScanRequest, ScanResult, Watched, config_for, scan
+from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
 from driftwatch.suppress import baseline_text
 
 KILN = history()
@@ -93,13 +93,15 @@ def test_the_projects_own_requirement_is_the_range(tmp_path: Path) -> None:
     assert result.targets[0].origin == "pottery's own requirement kiln==1.0 (pyproject.toml)"
 
 
-def test_roots_with_different_requirements_are_held_against_all_of_them(tmp_path: Path) -> None:
+def test_roots_with_different_requirements_are_each_held_against_their_own(tmp_path: Path) -> None:
     for name, pin in (("one", "1.0"), ("two", "2.0")):
         write(tmp_path / name, app=BREAKS)
         (tmp_path / name / "pyproject.toml").write_text(f"[project]\nname = '{name}'\ndependencies = ['kiln=={pin}']\n")
     write(tmp_path / "three", app="")
     result = run(Path("one"), Path("two"), Path("three"), base=tmp_path)
-    assert said(result) == [("one/app.py", 5, "DW101", "1.0"), ("two/app.py", 5, "DW101", "1.0")]
+    assert said(result) == [("one/app.py", 5, "DW101", "1.0")]
+    # What breaks the one is beyond what the other asks for.
+    assert [(f.location.path, f.severity.value) for f in result.findings if not f.releases] == [("two/app.py", "note")]
     assert result.targets[0].origin == (
         "one's own requirement kiln==1.0 (one/pyproject.toml); two's own requirement kiln==2.0 (two/pyproject.toml)"
     )

@@ -23,6 +23,7 @@ from driftwatch.snapshot.store.store import ReleaseRecord
 from tests.made_library import write as write_library
 
 VERSIONS = ("0.9", "1.0", "1.0.post1", "1.1", "2.0")
+BESIDE = ("0.9+gabc", "2.0+local", "1.1rc1")
 
 CHANGES = {
     "0.9": {"kiln/old.py": "def slab_roll(thickness): ...\n"},
@@ -85,6 +86,29 @@ class TestRoundTrip:
         assert records[0].requires_python == ">=3.10"
         assert [r.digest for r in records] == [store.digest(snapshots[v]) for v in VERSIONS]
         assert records[1].digest == records[2].digest
+
+    def test_what_is_beside_it_changes_nothing_of_the_releases(
+        self, folder: Path, snapshots: dict[str, Snapshot]
+    ) -> None:
+        """A state of an old version, one of a new one, and a pre-release: each where its version says, as it was."""
+        plain = store.load(folder)
+        whose = zip(BESIDE, (VERSIONS[-1], VERSIONS[0], VERSIONS[1]), strict=True)
+        new = {ref: Symbol(ref, SymbolKind.FUNCTION, Signature()) for ref in (Ref("kiln", "a"), Ref("kiln", "b"))}
+        new[Ref("kiln", "b")] = Symbol(Ref("kiln", "b"), SymbolKind.ATTRIBUTE, value="1")
+        states = [Snapshot(name, {**snapshots[version].symbols, **new}) for name, version in whose]
+        loaded = store.load(folder, states)
+        assert tuple(v for v in loaded.timeline.versions if v not in BESIDE) == plain.timeline.versions
+        assert loaded.timeline.versions_of(loaded.timeline.released) == plain.timeline.versions
+        everything = {version: store.snapshot_of(loaded, version) for version in loaded.timeline.versions}
+        assert everything == store.snapshots_of(loaded)
+        for version in plain.timeline.versions:
+            assert everything[version] == store.snapshot_of(plain, version)
+        for state in states:
+            assert everything[state.release] == state
+        places = [loaded.timeline.versions.index(name) for name in BESIDE]
+        assert loaded.timeline.versions[places[0] - 1] == VERSIONS[0]
+        assert places[1] == len(loaded.timeline) - 1
+        assert loaded.digest != plain.digest
 
     def test_reading_everything_finds_nothing_wrong(self, folder: Path) -> None:
         store.check(folder)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from driftwatch.errors import IndexUnavailableError, InputError, SnapshotError, UsageError
-from driftwatch.snapshot.commands.update import UpdateResult, add, list_, update
+from driftwatch.snapshot.commands.update import UpdateResult, add, early, list_, remove, update, users_own
 from driftwatch.snapshot.commands.verify import evenly, verify
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref
@@ -215,8 +215,14 @@ def test_adding_by_hand(fake: FakeIndex, target: Target, tmp_path: Path) -> None
         with pytest.raises(UsageError, match=r"release 1\.0 is there already, made from demo-1\.0\.tar\.gz") as caught:
             add(target, [f"1.0={checkout}"], index=index)
         assert "1.0+local=" in (caught.value.hint or "")
-    assert [record.version for record in list_(target)] == ["1.0", "1.1", "1.2.dev1", "2.0rc1"]
-    assert list_(target)[2] == ReleaseRecord("1.2.dev1", digest=list_(target)[0].digest)
+    assert [record.version for record in list_(target)] == ["1.0", "1.1"]
+    assert [record.version for record in early(target)] == ["2.0rc1"]
+    # What the index does not have is no release of the library: it is in the user's store.
+    assert users_own(target) == (ReleaseRecord("1.2.dev1", digest=list_(target)[0].digest),)
+    remove(target, ["1.2.dev1"])
+    assert users_own(target) == ()
+    with pytest.raises(UsageError, match=r"1\.2\.dev1 is not in the user's store"):
+        remove(target, ["1.2.dev1"])
 
 
 def test_adding_yanked_releases_when_asked(fake: FakeIndex, target: Target, tmp_path: Path) -> None:
@@ -321,9 +327,9 @@ def test_what_was_made_by_hand_is_skipped(fake: FakeIndex, target: Target, tmp_p
     (checkout / "demo").mkdir(parents=True)
     (checkout / "demo/api.py").write_text(NEW["demo/api.py"])
     with client(fake, tmp_path) as index:
-        add(target, ["1.0", f"1.1.dev1={checkout}"], index=index)
+        add(target, ["1.0", f"1.1={checkout}"], index=index)
         result = verify(target, index=index)
-    assert (result.right, result.skipped) == (True, ("1.1.dev1",))
+    assert (result.right, result.skipped) == (True, ("1.1",))
 
 
 def test_no_store(target: Target) -> None:

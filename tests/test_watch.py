@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -252,7 +251,7 @@ def test_the_first_look_of_all_records_and_does_not_compare(engine: Path, index:
 # -- before it is released ---------------------------------------------------------------------------------------------
 
 
-def test_pre_releases_are_looked_at_and_never_recorded(engine: Path, index: FakeIndex) -> None:
+def test_pre_releases_are_recorded_beside_the_releases(engine: Path, index: FakeIndex) -> None:
     look(engine, index)
     put(index, "0.9rc1", OLD)
     put(index, "3.0rc1", NEW.replace("def dry(pot, *, fan=False): ...\n", ""))
@@ -265,7 +264,10 @@ def test_pre_releases_are_looked_at_and_never_recorded(engine: Path, index: Fake
         ("2.0", "3.0rc2", True, ["cool"]),
     ]
     assert recorded(engine) == ("1.0", "2.0")
-    assert "A preview, not recorded." in look(engine, index, "--pre").out
+    early = store.records(engine / "snapshots" / "kiln" / store.EARLY)
+    assert [record.version for record in early] == ["0.9rc1", "3.0rc1", "3.0rc2"]
+    put(index, "3.0rc3", NEW)
+    assert "A pre-release." in look(engine, index, "--pre").out
 
 
 def test_a_final_release_is_recorded_beside_a_preview(engine: Path, index: FakeIndex) -> None:
@@ -275,24 +277,6 @@ def test_a_final_release_is_recorded_beside_a_preview(engine: Path, index: FakeI
         ("1.0", "2.0", False),
         ("2.0", "3.0rc1", True),
     ]
-    assert recorded(engine) == ("1.0", "2.0")
-
-
-def test_the_main_branch_of_a_clone(engine: Path, index: FakeIndex, tmp_path: Path) -> None:
-    """Its version is still that of an old release, as it is wherever tags say what a release is."""
-    look(engine, index)
-    clone = tmp_path / "upstream"
-    clone.mkdir()
-    (clone / "pyproject.toml").write_text('[project]\nname = "kiln"\nversion = "0.1"\n')
-    (clone / "kiln.py").write_text(NEW.replace("def fire(pot, minutes)", "def fire(pot, minutes, seconds)"))
-    who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false"]
-    for words in (["init", "-q", "-b", "main"], ["add", "."], [*who, "commit", "-qm", "work"]):
-        subprocess.run(["git", *words], cwd=clone, check=True)
-    (engine / "engine.py").write_text("import kiln\n\nkiln.fire(1, 2)\n")
-    result = look(engine, index, "--preview", f"{clone}@main")
-    assert result.status == 1, result
-    assert "after `2.0`" in result.out
-    assert "- `engine.py:3` DW102: `fire` requires `seconds`" in result.out, result.out
     assert recorded(engine) == ("1.0", "2.0")
 
 

@@ -71,11 +71,12 @@ def write_command(
             "the baseline",
             "name the file on the command line: --output FILE",
         )
+        targets, against = watched(config, against, paths, shown)
         shown.title("analysing")
         result = scan(
             ScanRequest(
                 paths=paths,
-                targets=watched(config),
+                targets=targets,
                 # A baseline that is there already must hide nothing from the one that replaces it.
                 config=replace(config, baseline=None),
                 against=against,

@@ -79,7 +79,7 @@ def fix_command(
         raise UsageError("fix is for files of your own, not for a release from the package index")
     with activity("looking") as shown:
         paths, config = resolve(inputs or (".",), config_file, shown)
-        targets = watched(config, against, paths, shown)
+        targets, against = watched(config, against, paths, shown)
         shown.title("analysing")
         request = ScanRequest(
             paths=paths,

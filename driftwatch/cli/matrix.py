@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +14,9 @@ from driftwatch.cli.completion import specifiers
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
 from driftwatch.cli.options import config_option, output_option, watched
 from driftwatch.cli.output import say
-from driftwatch.cli.progress import activity
+from driftwatch.cli.progress import Activity, activity
 from driftwatch.cli.scan import report_of, resolve, title
-from driftwatch.errors import InputError
+from driftwatch.errors import DriftwatchError, InputError
 
 if TYPE_CHECKING:
     from driftwatch.report.model import Report
@@ -34,7 +34,8 @@ Examples:
 
 \b
 Each code base is a row, each release of the library a column. It is no check: findings do not change
-the exit status, which is 0, or 2 for a usage, configuration or input error.""",
+the exit status, which is 0, or 2 for a usage, configuration or input error, also where only one of
+the code bases cannot be looked at: the others stand.""",
 )
 @click.argument("inputs", nargs=-1, required=True, metavar="(PATH | pypi:NAME==VERSION)...")
 @click.option(
@@ -61,43 +62,58 @@ def matrix_command(
     from driftwatch.report import html, matrix
     from driftwatch.report.options import RenderOptions
     from driftwatch.report.styled import Look, look
-    from driftwatch.scan import ScanRequest, scan
-    from driftwatch.snapshot.sources.cache import cache_root
 
     settled = settle(wanted, output, FORMATS[0], inputs)
-    reports = []
+    reports: list[Report] = []
+    failed: list[tuple[str, DriftwatchError]] = []
     with activity("looking") as shown:
         for text in inputs:
-            paths, config = resolve((text,), config_file, shown)
-            shown.title(f"analysing {title((text,))}")
-            targets = watched(config)
-            aliases = {alias: target.history.distribution for target in targets for alias in target.aliases}
-            result = scan(
-                ScanRequest(
-                    paths=paths,
-                    targets=targets,
-                    config=config,
-                    against=against or ("all",),
-                    cache=cache_root(),
-                    progress=shown.step,
-                )
-            )
-            if not result.files:
-                raise InputError(f"there is no Python file in {text!r}")
-            reports.append(_with_declared(report_of(result, title((text,))), paths[0], aliases))
+            try:
+                reports.append(_report(text, against or ("all",), config_file, shown))
+            except DriftwatchError as error:
+                failed.append((title((text,)), error))
+    if not reports:
+        raise failed[0][1]
+    unread = [matrix.Unread(name, why.message) for name, why in failed]
     rendered = []
     for each in settled:
         if each.name == "html":
-            rendered.append(html.render_many(reports, RenderOptions()))
+            rendered.append(html.render_many(reports, RenderOptions(), unread))
         elif each.name == "json":
-            rendered.append(matrix.render_json(reports))
+            rendered.append(matrix.render_json(reports, unread))
         else:
-            rendered.append(matrix.render_many(reports, Look() if each.file is not None else look(sys.stdout)))
+            rendered.append(matrix.render_many(reports, unread, Look() if each.file is not None else look(sys.stdout)))
     deliver(settled, rendered)
     for each in settled:
         if each.file is not None:
             say(f"{each.file}: {len(reports)} code bases")
-    return 0
+    for name, why in failed:
+        say(f"error: {name}: {why.message}")
+    return 2 if failed else 0
+
+
+def _report(text: str, against: Sequence[str], config_file: Path | None, shown: Activity) -> Report:
+    """One code base, held against the releases."""
+    from driftwatch.scan import ScanRequest, scan
+    from driftwatch.snapshot.sources.cache import cache_root
+
+    paths, config = resolve((text,), config_file, shown)
+    shown.title(f"analysing {title((text,))}")
+    targets, named = watched(config, against, paths, shown)
+    aliases = {alias: target.history.distribution for target in targets for alias in target.aliases}
+    result = scan(
+        ScanRequest(
+            paths=paths,
+            targets=targets,
+            config=config,
+            against=named,
+            cache=cache_root(),
+            progress=shown.step,
+        )
+    )
+    if not result.files:
+        raise InputError(f"there is no Python file in {text!r}")
+    return _with_declared(report_of(result, title((text,))), paths[0], aliases)
 
 
 def _with_declared(report: Report, path: Path, aliases: Mapping[str, str]) -> Report:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,6 +12,7 @@ import click
 if TYPE_CHECKING:
     from driftwatch.cli.progress import Activity
     from driftwatch.project.config import Config
+    from driftwatch.project.states import State
     from driftwatch.releases import ReleaseSet, Timeline
     from driftwatch.scan import Watched
     from driftwatch.snapshot.model.history import History
@@ -133,13 +134,13 @@ def finder(config: Config, shown: Activity) -> Callable[[Watched, tuple[str, ...
     def find(watched: Watched, versions: tuple[str, ...]) -> Watched:
         from dataclasses import replace
 
-        from driftwatch.project.previews import with_releases
+        from driftwatch.project.states import find, with_states
 
         target = next(each for each in targets_of(config) if each.distribution == watched.history.distribution)
         shown.title(f"fetching {target.distribution} {', '.join(versions)}")
-        history, unavailable = with_releases(target, versions)
+        states, unavailable = find(target, versions)
         shown.title("analysing")
-        found = watched.history if history is None else target.with_adapter(history)
+        found = target.with_adapter(with_states(target, states)) if states else watched.history
         return replace(watched, history=found, unavailable=unavailable)
 
     return find
@@ -161,39 +162,55 @@ def carried(shown: Activity) -> Callable[[str, str], tuple[str, ...]]:
 
 def watched(
     config: Config, against: Sequence[str] = (), paths: Sequence[Path] = (), shown: Activity | None = None
-) -> tuple[Watched, ...]:
-    """All targets as a scan takes them.
+) -> tuple[tuple[Watched, ...], tuple[str, ...]]:
+    """All targets as a scan takes them, and `against` with what it names of them by version.
 
-    Where `against` names a library that nobody has set up, its history is made from the package index, and only the
-    libraries that are named are scanned for.
+    Where `against` names sources, or a version that is not recorded, the history has these as well. Where it names a
+    library that nobody has set up, its history is made from the package index, and only the libraries that are named
+    are scanned for.
     """
     from packaging.utils import canonicalize_name
 
-    from driftwatch.project.ranges import named
+    from driftwatch.project.ranges import is_beside, is_source, named
     from driftwatch.scan import Watched
     from driftwatch.snapshot.store.store import releases_without_module
 
     targets = {canonicalize_name(target.distribution): target for target in targets_of(config)}
+    # A configuration may be anybody's: it names versions, and no places.
+    asking = against or [text for text in config.against if not is_source(text)]
+    histories = {target.distribution: history_of(target) for target in targets.values()}
+    written = tuple(asking)
+    states: Mapping[str, tuple[State, ...]] = {}
+    if any(is_source(t) or any(is_beside(h.timeline, name, t) for name, h in histories.items()) for t in asking):
+        from driftwatch.project.states import states_named, with_states
+
+        written, states = states_named(asking, tuple(targets.values()))
+        for target in targets.values():
+            if target.distribution in states:
+                histories[target.distribution] = with_states(target, states[target.distribution])
     asked: dict[str, list[str]] = {}
-    for text in against:
+    for text in written if against else ():
         for name in named((text,)):
             asked.setdefault(canonicalize_name(name), []).append(text)
     strangers = [name for name in asked if name not in targets]
     known = [target for name, target in targets.items() if not strangers or name in asked]
-    return (
-        *(
+    found: list[Watched] = []
+    for target in known:
+        own = states.get(target.distribution, ())
+        places = [f"{state.name} is {state.said}" for state in own if state.said]
+        found.append(
             Watched(
-                target.with_adapter(history_of(target)),
+                target.with_adapter(histories[target.distribution]),
                 target.data,
                 target.companions,
                 target.aliases,
                 target.carriers,
                 releases_without_module(target.snapshots),
+                remark="; ".join(places),
             )
-            for target in known
-        ),
-        *(on_demand_target(name, asked[name], paths, tuple(targets), shown) for name in strangers),
-    )
+        )
+    found += [on_demand_target(name, asked[name], paths, tuple(targets), shown) for name in strangers]
+    return tuple(found), written if against else ()
 
 
 def on_demand_target(

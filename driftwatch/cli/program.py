@@ -31,6 +31,7 @@ _COMMANDS = {
     "diff": "driftwatch.cli.api",
     "snapshot": "driftwatch.cli.snapshot",
     "watch": "driftwatch.cli.watch",
+    "impact": "driftwatch.cli.impact",
     "adapter": "driftwatch.cli.adapter",
     "doctor": "driftwatch.cli.doctor",
     "explain": "driftwatch.cli.explain",

@@ -120,7 +120,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     settled = settle(wanted, output, next(iter(FORMATS)), inputs)
     with activity("looking") as shown:
         paths, config = resolve(inputs or (".",), config_file, shown)
-        targets = watched(config, against, paths, shown)
+        targets, against = watched(config, against, paths, shown)
         shown.title("analysing")
         request = ScanRequest(
             paths=paths,
@@ -173,8 +173,7 @@ def resolve(inputs: tuple[str, ...], config_file: Path | None, shown: Activity) 
     A release from the index is no part of the project that stands in the working folder: of that project's
     configuration, only its targets count for it.
     """
-    from driftwatch.project.config import Config
-    from driftwatch.scan import config_for
+    from driftwatch.project.config import Config, config_for
 
     local = tuple(Path(text) for text in inputs if not text.startswith(FROM_INDEX))
     if config_file is not None:
@@ -228,6 +227,7 @@ def report_of(result: ScanResult, name: str, seconds: float | None = None) -> Re
                 apart=target.apart,
                 before=target.before,
                 remark=target.remark,
+                stand_in=target.stand_in,
             )
             for target in result.targets
         ),

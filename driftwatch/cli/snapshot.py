@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   driftwatch snapshot update                 record the releases that came out since
-  driftwatch snapshot add 0.7.5rc1           one release by hand: VERSION, NAME==VERSION, a folder,
-                                             FOLDER@REF or 'installed'
+  driftwatch snapshot add 0.7.5rc1           one release by hand: VERSION or NAME==VERSION
+  driftwatch snapshot add git:../lib@main    a branch, a folder, an archive: kept in your own store, and
+                                             meant only where it is named: --against ==0.7.4+g1a2b3c4d5
   driftwatch snapshot verify --sample 5      make some again, and compare byte for byte""",
 )
 def snapshot_command() -> None:
@@ -73,7 +74,8 @@ def update_command(pre: bool, target_name: str | None, config_file: Path | None)
 def add_command(releases: tuple[str, ...], target_name: str | None, config_file: Path | None) -> int:
     """Record given releases.
 
-    RELEASE is VERSION, NAME==VERSION, a folder, FOLDER@REF, git+file:///FOLDER@REF or 'installed'.
+    RELEASE is VERSION, NAME==VERSION, a folder, git:FOLDER@REF, a wheel, an sdist or 'installed'. What is
+    no release goes into your own store, and counts only where it is named.
     """
     from driftwatch.report.snapshots import render_update
     from driftwatch.report.styled import look
@@ -95,16 +97,31 @@ def add_command(releases: tuple[str, ...], target_name: str | None, config_file:
 @config_option
 def list_command(output_format: str, output: Path | None, target_name: str | None, config_file: Path | None) -> None:
     """List the recorded releases, and what each was made from."""
-    from driftwatch.report.snapshots import render_records, render_records_json
+    from driftwatch.report.snapshots import Recorded, render_records, render_records_json
     from driftwatch.report.styled import Look, look
-    from driftwatch.snapshot.commands.update import list_
+    from driftwatch.snapshot.commands.update import early, list_, users_own
 
-    found = [(target, list_(target)) for target in _chosen(target_name, config_file)]
+    targets = _chosen(target_name, config_file)
+    found = [Recorded(target, list_(target), early(target), users_own(target)) for target in targets]
     if output_format == "json":
         emit(render_records_json(found), output, for_programs=True)
         return
     shape = Look() if output else look(sys.stdout)
-    emit("\n".join(render_records(target, records, shape) for target, records in found), output)
+    emit("\n".join(render_records(recorded, shape) for recorded in found), output)
+
+
+@snapshot_command.command("remove")
+@click.argument("states", nargs=-1, required=True, metavar="STATE...")
+@target_option
+@config_option
+def remove_command(states: tuple[str, ...], target_name: str | None, config_file: Path | None) -> None:
+    """Take states out of your own store.
+
+    STATE is a version as `snapshot list` shows it. Releases stay.
+    """
+    from driftwatch.snapshot.commands.update import remove
+
+    remove(one_target(configuration(config_file), target_name), states)
 
 
 @snapshot_command.command("verify")
@@ -119,12 +136,19 @@ def verify_command(
 
     They are made from the artifacts that they were made from before.
     """
+    from dataclasses import replace
+
     from driftwatch.report.snapshots import render_verify
     from driftwatch.report.styled import look
+    from driftwatch.snapshot.commands.update import early
     from driftwatch.snapshot.commands.verify import verify
+    from driftwatch.snapshot.store.store import EARLY
 
     status = 0
     targets = (one_target(configuration(config_file), target_name),) if releases else _chosen(target_name, config_file)
+    if not releases:
+        beside = [replace(each, snapshots=each.snapshots / EARLY, data=None) for each in targets if early(each)]
+        targets = (*targets, *beside)
     for target in targets:
         with activity(f"verifying {target.distribution}") as shown:
             result = verify(target, releases or None, sample=sample, progress=_counting(shown))

@@ -25,8 +25,8 @@ from driftwatch.cli.scan import FROM_INDEX, resolve, title
 from driftwatch.cli.snapshot import storing
 
 if TYPE_CHECKING:
+    from driftwatch.code_bases import CodeBase
     from driftwatch.project.config import Config
-    from driftwatch.watching.watch import CodeBase
 
 FORMATS = ("markdown", "json")
 
@@ -37,8 +37,7 @@ FORMATS = ("markdown", "json")
 Examples:
   driftwatch watch --code . --code pypi:vllm             what a new release does to these
   driftwatch watch --dry-run --json                      look, and record nothing
-  driftwatch watch --pre                                 pre-releases too: looked at, never recorded
-  driftwatch watch --preview ../flashinfer@origin/main   a clone's main branch, before it is a release
+  driftwatch watch --pre                                 pre-releases too
   driftwatch watch --format markdown=body.md --format json=watch.json
 
 \b
@@ -51,8 +50,7 @@ configuration or input error, or a release that could not be read.""",
 @click.option(
     "--code", multiple=True, metavar="PATH|pypi:NAME[==VERSION]", help="A code base to hold releases against."
 )
-@click.option("--pre", is_flag=True, help="Pre-releases too; they are looked at, never recorded.")
-@click.option("--preview", multiple=True, metavar="SOURCE", help="FOLDER@REF or a folder: sources not released yet.")
+@click.option("--pre", is_flag=True, help="Pre-releases too; they are recorded beside the others.")
 @click.option("--dry-run", is_flag=True, help="Record nothing.")
 @formats_option(FORMATS)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
@@ -62,7 +60,6 @@ configuration or input error, or a release that could not be read.""",
 def watch_command(
     code: tuple[str, ...],
     pre: bool,
-    preview: tuple[str, ...],
     dry_run: bool,
     wanted: tuple[Wanted, ...],
     as_json: bool,
@@ -81,8 +78,7 @@ def watch_command(
 
     settled = settle((*wanted, *((Wanted("json"),) if as_json else ())), output, FORMATS[0])
     config = configuration(config_file)
-    alone = target_name is not None or bool(preview)
-    targets = (one_target(config, target_name),) if alone else targets_of(config)
+    targets = (one_target(config, target_name),) if target_name is not None else targets_of(config)
     if not dry_run:
         targets = tuple(writable(config, target) for target in targets)
     with activity("looking") as shown:
@@ -90,7 +86,6 @@ def watch_command(
             targets=targets,
             code=_code_bases(code, config, config_file, shown),
             pre=pre,
-            previews=preview,
             write=not dry_run,
             cache=cache_root(),
             title=shown.title,
@@ -109,7 +104,7 @@ def watch_command(
 def _code_bases(
     named: Sequence[str], config: Config, config_file: Path | None, shown: Activity
 ) -> tuple[CodeBase, ...]:
-    from driftwatch.watching.watch import CodeBase
+    from driftwatch.code_bases import CodeBase
 
     found: list[CodeBase] = []
     for word in named or config.watch:

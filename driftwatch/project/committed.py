@@ -6,12 +6,11 @@ of the repository runs: contents are compared by their object names.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from driftwatch.errors import InputError
-from driftwatch.snapshot.sources.git import GitCommit, git
+from driftwatch.snapshot.sources.git import GitCommit, git, object_name
 
 
 def uncommitted(files: Sequence[Path]) -> list[Path]:
@@ -31,14 +30,6 @@ def uncommitted(files: Sequence[Path]) -> list[Path]:
         commit = commits[top]
         name = commit.blobs.get(file.resolve().relative_to(top.resolve()).as_posix()) if commit is not None else None
         data = file.read_bytes()
-        if name is None or name not in (_name(data, name), _name(data.replace(b"\r\n", b"\n"), name)):
+        if name is None or name not in (object_name(data, name), object_name(data.replace(b"\r\n", b"\n"), name)):
             found.append(file)
     return found
-
-
-def _name(data: bytes, like: str) -> str:
-    """The object name of a file's contents, in the same hash as another's."""
-    whole = b"blob %d\0" % len(data) + data
-    if len(like) == hashlib.sha256().digest_size * 2:
-        return hashlib.sha256(whole).hexdigest()
-    return hashlib.sha1(whole, usedforsecurity=False).hexdigest()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from driftwatch import whole
-from driftwatch.errors import ConfigError
+from driftwatch.errors import ConfigError, UsageError
 from driftwatch.toml import TomlError, parse
 
 SEVERITIES = ("error", "warning", "note")
@@ -66,6 +66,19 @@ def discover(path: Path) -> Config:
             if config is not None:
                 return config
     return Config()
+
+
+def config_for(paths: Iterable[Path], base: Path | None = None) -> Config:
+    """The configuration of a scan: the one that all its paths share; `UsageError` when they belong to several."""
+    found: dict[Path | None, Config] = {}
+    for path in paths:
+        config = discover((base or Path.cwd()) / path)
+        found.setdefault(config.path, config)
+    configured = [config for where, config in found.items() if where is not None]
+    if len(configured) > 1:
+        names = " and ".join(str(config.path) for config in configured[:2])
+        raise UsageError(f"the paths have different configurations: {names}", "scan them one after the other")
+    return configured[0] if configured else Config()
 
 
 def load(path: Path) -> Config:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
@@ -21,6 +22,7 @@ from driftwatch.errors import UsageError
 from driftwatch.project.declared import Declaration, Notice, Requirements
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 
+_SOURCE = re.compile(r"(?:git:|git\+|\.{0,2}/|~)|.*[/\\]|installed$", re.DOTALL)
 _EXACT = re.compile(r"[0-9vV][^,;\s<>=!~]*")
 _SERIES = re.compile(r"(?:(?<![=<>~!])(==|!=)\s*|(?<![\w.=<>~!])(?<![=<>~!] ))(\d+(?:\.\d+)*)\.[xX](?!\w)")
 
@@ -69,6 +71,22 @@ def choose(
     return CheckedRange(timeline.newest(), said, False, notices)
 
 
+def together(wanted: Iterable[CheckedRange]) -> CheckedRange:
+    """The range of several places: all that any of them asks for."""
+    found = dict.fromkeys(wanted)
+    if len(found) == 1:
+        return next(iter(found))
+    # A folder that declares nothing says nothing against what another declares.
+    asking = [each for each in found if each.declared] or list(found)
+    return CheckedRange(
+        union([each.releases for each in asking]),
+        "; ".join(dict.fromkeys(each.source for each in asking)),
+        any(each.declared for each in asking),
+        notices=tuple(dict.fromkeys(notice for each in asking for notice in each.notices)),
+        stand_in=union([each.stand_in for each in asking]),
+    )
+
+
 def named(against: Iterable[str]) -> tuple[str, ...]:
     """The distributions that specifiers name, each once, as they are written first."""
     names = (_split(series(text))[0] for text in against)
@@ -105,10 +123,10 @@ def from_declarations(
     said = f"{found[0].project}'s own requirement {', '.join(texts[:3])}{' and more' if len(texts) > 3 else ''}"
     bounded = [d for d in found if d.url or _specifier(d.requirement)]
     if not bounded:
-        return CheckedRange(timeline.newest(), f"{said} names no release, so the newest, {timeline.versions[-1]}")
+        return CheckedRange(timeline.newest(), f"{said} names no release, so the newest, {newest(timeline)}")
     chosen = [_select(timeline, d, unavailable or {}) for d in bounded]
     always = [each for each, d in zip(chosen, bounded, strict=True) if d.always]
-    releases = timeline.all
+    releases = timeline.released | union([each.releases for each in always])
     for each in always:
         releases &= each.releases
     if not always or not releases:
@@ -119,7 +137,7 @@ def from_declarations(
     if not releases:
         where = bounded[0]
         notice = _notice(where, f"{said} selects no known release; {_newest(timeline)} is checked in its place")
-        said = f"{said} selects no known release, so the newest, {timeline.versions[-1]}"
+        said = f"{said} selects no known release, so the newest, {newest(timeline)}"
         return CheckedRange(timeline.newest(), said, notices=(notice,), stand_in=timeline.newest())
     known = union([each.releases for each in always if each.notice is None])
     return CheckedRange(releases, said, notices=notices, stand_in=stand_in - known)
@@ -149,8 +167,12 @@ def releases_not_known(
     for declared in counting:
         if _is_unknown(timeline, declared):
             versions[str(declared.version)] = None
+        whole = "" if declared.url else declared.whole
+        if whole and Version(whole).local and Version(whole) not in timeline.parsed:
+            # A build that somebody has recorded counts before the release that it is one of.
+            versions[whole] = None
         elif declared.version is None and (specifier := _specifier(declared.requirement)):
-            if not timeline.matching(specifier):
+            if not timeline.meant(specifier):
                 versions |= dict.fromkeys(SpecifierSet(specifier).filter(without_module, prereleases=True))
     return tuple(versions)
 
@@ -173,6 +195,8 @@ def _select(timeline: Timeline, declared: Declaration, unavailable: Mapping[str,
         said = f"`{declared.requirement}` is no release of an index, so nothing is known of it; {_newest(timeline)}"
         return _Selected(timeline.newest(), _notice(declared, f"{said} is checked in its place"))
     version = declared.version
+    if version is not None and Version(declared.whole) in timeline.parsed:
+        return _Selected(timeline.set_of([declared.whole]))
     if version is not None and version not in timeline.parsed:
         near = nearest(timeline, version)
         what = "a pre-release that" if version.is_prerelease else "a release that"
@@ -181,11 +205,11 @@ def _select(timeline: Timeline, declared: Declaration, unavailable: Mapping[str,
         return _Selected(
             timeline.set_of([near]), _notice(declared, f"{said}, the nearest one, is checked in its place")
         )
-    public = [_public(spec) for spec in Requirement(declared.requirement).specifier]
-    return _Selected(timeline.matching(",".join(str(spec) for spec in public)))
+    public = [_without_local(spec) for spec in Requirement(declared.requirement).specifier]
+    return _Selected(timeline.meant(",".join(str(spec) for spec in public)))
 
 
-def _public(spec: Specifier) -> Specifier:
+def _without_local(spec: Specifier) -> Specifier:
     """The specifier without a local version; what ``===`` compares may be no version at all."""
     if spec.operator not in ("==", "==="):
         return spec
@@ -197,17 +221,21 @@ def _public(spec: Specifier) -> Specifier:
 
 def nearest(timeline: Timeline, wanted: Version) -> str:
     """The known release that is most like one that is not: of the same final release, else the one before it."""
-    alike = [
-        v for v, parsed in zip(timeline.versions, timeline.parsed, strict=True) if parsed.release == wanted.release
-    ]
+    known = [(timeline.versions[i], timeline.parsed[i]) for i in timeline.released.indices()]
+    alike = [v for v, parsed in known if parsed.release == wanted.release]
     if alike:
         return alike[0] if wanted.is_prerelease else alike[-1]
-    below = [v for v, parsed in zip(timeline.versions, timeline.parsed, strict=True) if parsed < wanted]
-    return below[-1] if below else timeline.versions[0]
+    below = [v for v, parsed in known if parsed < wanted]
+    return below[-1] if below else known[0][0]
 
 
 def _newest(timeline: Timeline) -> str:
-    return f"the newest release, {timeline.versions[-1]},"
+    return f"the newest release, {newest(timeline)},"
+
+
+def newest(timeline: Timeline) -> str:
+    """The version of the newest release."""
+    return timeline.versions_of(timeline.newest())[0]
 
 
 def _notice(declared: Declaration, message: str) -> Notice:
@@ -235,7 +263,7 @@ def _asked_one(distribution: str, timeline: Timeline, text: str, specifier: str)
     if not specifier:
         raise UsageError("an empty text selects no release", f"write it as in '>={timeline.versions[0]}'")
     if specifier == "all":
-        return timeline.all
+        return timeline.released
     if specifier in ("newest", "latest"):
         return timeline.newest()
     parts = [part.strip() for part in specifier.split(",") if part.strip()]
@@ -249,12 +277,12 @@ def _asked_one(distribution: str, timeline: Timeline, text: str, specifier: str)
     except ValueError:
         raise UsageError(
             f"{text!r} is not a version specifier",
-            f"write it as in '>={timeline.versions[0]}' or '{timeline.versions[-1]}'",
+            f"write it as in '>={timeline.versions[0]}' or '{newest(timeline)}'",
         ) from None
     for one in specifiers:
         if one.operator in ("==", "===") and not one.version.endswith(".*"):
             _exact(distribution, timeline, one.version, text)
-    selected = timeline.matching(",".join(str(one) for one in specifiers))
+    selected = timeline.meant(",".join(_public(timeline, one) for one in specifiers))
     if not selected:
         first, last = timeline.versions[0], timeline.versions[-1]
         raise UsageError(f"{text!r} selects no known release of {distribution}", f"known are {first} to {last}")
@@ -266,9 +294,47 @@ def _exact(distribution: str, timeline: Timeline, version: str, text: str) -> Re
         wanted = Version(version)
     except ValueError:
         raise UsageError(f"{version!r} in {text!r} is not a version") from None
-    if wanted in timeline.parsed:
-        return ReleaseSet(1 << timeline.parsed.index(wanted))
+    for meant in (wanted, Version(wanted.public)):
+        # A local build of a release has the release's API, unless it is known itself.
+        if meant in timeline.parsed:
+            return ReleaseSet(1 << timeline.parsed.index(meant))
     raise UsageError(f"release {version} of {distribution} is not known", _near(timeline, wanted))
+
+
+def _public(timeline: Timeline, one: Specifier) -> str:
+    """A specifier without the local part of its version, where that is not known itself."""
+    if one.operator not in ("==", "===") or one.version.endswith(".*") or Version(one.version) in timeline.parsed:
+        return str(one)
+    return f"=={Version(one.version).public}"
+
+
+def is_source(text: str) -> bool:
+    """Whether text names a place with the library's sources, and no release: it is spelt as a place, or is there."""
+    stripped = text.strip()
+    if not stripped or (stripped[0] in "<>=!~" and not stripped.startswith("~/")):
+        return False
+    place = stripped.rpartition("@")[0] or stripped
+    return bool(_SOURCE.match(stripped)) or Path(stripped).exists() or Path(place).is_dir()
+
+
+def is_beside(timeline: Timeline, distribution: str, text: str) -> bool:
+    """Whether a specifier names a version of the distribution that is not in its timeline."""
+    return any(version not in timeline.parsed for version in named_versions(distribution, text))
+
+
+def named_versions(distribution: str, text: str, *, exact: bool = False) -> tuple[Version, ...]:
+    """The versions that a specifier for a distribution names, those alone that it asks for if `exact`."""
+    name, specifier = _split(series(text))
+    if name is not None and canonicalize_name(name) != canonicalize_name(distribution):
+        return ()
+    parts = [part.strip() for part in specifier.split(",") if part.strip()]
+    try:
+        if parts and all(_EXACT.fullmatch(part) for part in parts):
+            return tuple(Version(part) for part in parts)
+        found = [one for one in SpecifierSet(specifier) if not one.version.endswith(".*")]
+        return tuple(Version(one.version) for one in found if not exact or one.operator in ("==", "==="))
+    except ValueError:
+        return ()
 
 
 def _near(timeline: Timeline, wanted: Version) -> str:

@@ -50,6 +50,7 @@ class NoticeForm(TypedDict):
 class _OfSomeTargets(TypedDict, total=False):
     before: BeforeForm
     remark: str
+    stand_in: list[str]
 
 
 class TargetForm(_OfSomeTargets):
@@ -207,6 +208,8 @@ def _target(target: TargetReport) -> TargetForm:
         }
     if target.remark:
         form["remark"] = target.remark
+    if target.stand_in:
+        form["stand_in"] = list(timeline.versions_of(target.stand_in))
     return form
 
 

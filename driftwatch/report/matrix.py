@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from driftwatch.releases import Timeline
+from driftwatch.report.json_v1 import FindingForm, finding_form
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import ranges
@@ -61,7 +62,15 @@ def render(report: Report, options: RenderOptions) -> str:
     return compose(lines, options.look)
 
 
-def render_many(reports: Sequence[Report], look: Look) -> str:
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A code base that could not be looked at, and why: a row all the same."""
+
+    name: str
+    reason: str
+
+
+def render_many(reports: Sequence[Report], unread: Sequence[Unread], look: Look) -> str:
     """Several code bases against the releases of each library they use."""
     lines: list[Line | Hanging] = []
     for distribution in distributions(reports):
@@ -76,7 +85,13 @@ def render_many(reports: Sequence[Report], look: Look) -> str:
         lines.append(())
     if not lines:
         lines.append((Span("no code base here uses a library that driftwatch knows", "dim"),))
-    return compose(lines[:-1] if len(lines) > 1 else lines, look)
+        lines.append(())
+    for each in unread:
+        lines.append(Hanging((), (Span(safe(each.name), "path"),)))
+        lines.append(Hanging((Span(f"  {'not looked at':<14}", "error"),), (Span(safe(each.reason)),)))
+    if not unread:
+        lines.pop()
+    return compose(lines, look)
 
 
 def distributions(reports: Sequence[Report]) -> tuple[str, ...]:
@@ -127,6 +142,7 @@ class RowForm(TypedDict):
     declared: list[str]
     notices: list[str]
     runs: list[RunForm]
+    findings: list[FindingForm]
 
 
 class GridForm(TypedDict):
@@ -136,12 +152,18 @@ class GridForm(TypedDict):
     all: list[RunForm]
 
 
+class UnreadForm(TypedDict):
+    code_base: str
+    reason: str
+
+
 class MatrixForm(TypedDict):
     schema: int
     matrix: list[GridForm]
+    not_looked_at: list[UnreadForm]
 
 
-def render_json(reports: Sequence[Report]) -> str:
+def render_json(reports: Sequence[Report], unread: Sequence[Unread] = ()) -> str:
     """Several code bases against releases, as JSON: each row as runs of consecutive releases of one state."""
     grids: list[GridForm] = []
     for distribution in distributions(reports):
@@ -153,12 +175,17 @@ def render_json(reports: Sequence[Report]) -> str:
                 "declared": list(timeline.versions_of(row.declared)),
                 "notices": notices,
                 "runs": _runs(timeline, row),
+                "findings": [finding_form(finding, timeline) for finding in row.findings],
             }
             for row, notices in zip(found, _notices(reports, distribution), strict=True)
         ]
         together = [run for row in all_of_them(found) for run in _runs(timeline, row)]
         grids.append({"target": distribution, "releases": list(timeline.versions), "rows": rows, "all": together})
-    form: MatrixForm = {"schema": 1, "matrix": grids}
+    form: MatrixForm = {
+        "schema": 1,
+        "matrix": grids,
+        "not_looked_at": [{"code_base": each.name, "reason": each.reason} for each in unread],
+    }
     return json.dumps(form, indent=2) + "\n"
 
 

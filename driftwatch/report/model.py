@@ -27,7 +27,8 @@ class TargetReport:
     the library, `sites` are those places. `history` is the library's, for formats that tell how a symbol came to be.
     `declared` are the releases that the code base itself asks for, where a picture marks them. `notices` are what a
     person must know of why just these are checked. `apart` is for what no release mends, and
-    `before` for what a base revision has too, where the report is of what is new.
+    `before` for what a base revision has too, where the report is of what is new. `stand_in` are releases that nobody
+    asks for, checked in place of what is not known.
     """
 
     distribution: str
@@ -45,6 +46,7 @@ class TargetReport:
     apart: Apart | None = None
     before: Before | None = None
     remark: str = ""
+    stand_in: ReleaseSet = EMPTY
 
     @property
     def broken(self) -> ReleaseSet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from driftwatch.releases import Timeline
 from driftwatch.report.phrases import count
@@ -17,32 +18,45 @@ from driftwatch.targets.target import Target
 _SHOWN_DIFFERENCES = 10
 
 
-def render_records(target: Target, records: Sequence[ReleaseRecord], look: Look) -> str:
-    return compose(_records(target, records), look)
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What is recorded of a target: its releases, the pre-releases beside them, and the states in the user's store."""
+
+    target: Target
+    releases: Sequence[ReleaseRecord]
+    early: Sequence[ReleaseRecord] = ()
+    states: Sequence[ReleaseRecord] = ()
 
 
-def render_records_json(found: Sequence[tuple[Target, Sequence[ReleaseRecord]]]) -> str:
+def render_records(recorded: Recorded, look: Look) -> str:
+    return compose(_records(recorded), look)
+
+
+def render_records_json(found: Sequence[Recorded]) -> str:
     form = {
         "schema": 1,
         "targets": [
             {
-                "distribution": target.distribution,
-                "module": target.module,
-                "releases": [
-                    {
-                        "version": record.version,
-                        "artifact": record.artifact,
-                        "sha256": record.sha256,
-                        "requires_python": record.requires_python,
-                        "digest": record.digest,
-                    }
-                    for record in records
-                ],
+                "distribution": each.target.distribution,
+                "module": each.target.module,
+                "releases": [_record_form(record) for record in each.releases],
+                "pre_releases": [_record_form(record) for record in each.early],
+                "states": [_record_form(record) for record in each.states],
             }
-            for target, records in found
+            for each in found
         ],
     }
     return json.dumps(form, indent=2) + "\n"
+
+
+def _record_form(record: ReleaseRecord) -> dict[str, str | None]:
+    return {
+        "version": record.version,
+        "artifact": record.artifact,
+        "sha256": record.sha256,
+        "requires_python": record.requires_python,
+        "digest": record.digest,
+    }
 
 
 def render_update(target: Target, result: UpdateResult, previous: str | None, look: Look) -> str:
@@ -54,12 +68,25 @@ def render_verify(target: Target, result: VerifyResult, look: Look) -> str:
     return compose(_verify(target, result), look)
 
 
-def _records(target: Target, records: Sequence[ReleaseRecord]) -> Iterator[Line | Hanging]:
-    width = max((len(record.version) for record in records), default=0)
+def _records(recorded: Recorded) -> Iterator[Line | Hanging]:
+    target = recorded.target
+    everything = (*recorded.releases, *recorded.early, *recorded.states)
+    width = max((len(record.version) for record in everything), default=0)
     yield Hanging(
         (Span(safe(target.distribution), "heading"), Span(f"  {safe(target.module)}, ")),
-        (Span(count(len(records), "release")),),
+        (Span(count(len(recorded.releases), "release")),),
     )
+    yield from _rows(recorded.releases, width)
+    for records, said in (
+        (recorded.early, f"{count(len(recorded.early), 'pre-release')}, which count only where one is named"),
+        (recorded.states, f"{count(len(recorded.states), 'state')} in the user's store, each only where it is named"),
+    ):
+        if records:
+            yield Hanging((), (Span(said),))
+            yield from _rows(records, width)
+
+
+def _rows(records: Sequence[ReleaseRecord], width: int) -> Iterator[Line | Hanging]:
     for record in records:
         python = f"Python {record.requires_python}" if record.requires_python else ""
         yield (

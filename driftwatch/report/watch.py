@@ -80,7 +80,11 @@ def _target(news: News) -> Iterator[str]:
 
 def _release(news: News, release: NewRelease) -> Iterator[str]:
     comparison = _comparison(news, release)
-    kind = "A preview, not recorded." if release.preview else "" if news.written else "Not recorded: a dry run."
+    kind = " ".join(
+        said
+        for said, holds in (("A pre-release.", release.preview), ("Not recorded: a dry run.", not news.written))
+        if holds
+    )
     yield f"### {code(f'{news.distribution} {release.version}')}, after {code(release.previous)}"
     if kind:
         yield kind

@@ -182,6 +182,7 @@ RULE = Rule(
     ),
     hint="Pass the member by its name.",
     check=check,
+    compares=True,
     bad=(
         Example(
             "1 was another glaze before 2.0",

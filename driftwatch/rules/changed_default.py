@@ -119,6 +119,7 @@ RULE = Rule(
     ),
     hint="Pass the argument where it matters.",
     check=check,
+    compares=True,
     bad=(Example("Another default since 2.0", _OMITTED, (Expected(5, "1.0 to 1.2", None, "slow"),)),),
     good=(
         Example("Passed", _PASSED),

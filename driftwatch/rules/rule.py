@@ -110,7 +110,8 @@ class Rule:
     `check` is what it says of a use of the library, `check_installation` of a way in which the code base is installed.
     `of_the_machine` says that where it is run decides whether it happens, and that the releases are only those in which
     it may: a picture of releases would say next to nothing if it showed that everywhere. `once` says that it is told
-    once of a code base, however many places it holds of.
+    once of a code base, however many places it holds of. `compares` says that what it tells is that a release does not
+    do what the newest checked one does: where nothing is raised, it is as true the other way round.
     """
 
     code: str
@@ -125,6 +126,7 @@ class Rule:
     check_installation: Callable[[Installation, Context], Iterator[Verdict]] = _nothing
     of_the_machine: bool = False
     once: bool = False
+    compares: bool = False
 
 
 @dataclass(frozen=True, slots=True)

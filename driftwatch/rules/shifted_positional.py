@@ -185,6 +185,7 @@ RULE = Rule(
     ),
     hint="Pass the argument by keyword.",
     check=check,
+    compares=True,
     bad=(
         Example(
             "A parameter was put in before it",

@@ -12,6 +12,7 @@ from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.releases import Timeline
 from driftwatch.rules.behaviour import BehaviourChange
+from driftwatch.sites import Site
 from driftwatch.snapshot.commands.update import Failure
 from driftwatch.snapshot.comparison.diff import Change
 from driftwatch.snapshot.model.symbols import Ref, Symbol
@@ -25,7 +26,9 @@ class Hits:
 
     `findings` hold in the new release and not in the one before, worst first; `already` is how many errors hold in
     both. `requirement` is what the code base declares, for a person, None where it declares nothing; `allowed` says
-    whether that lets the new release in. `source` gives the lines of a file.
+    whether that lets the new release in. `source` gives the lines of a file, `sites` are the places
+    that use the library, `unresolved` is how many calls could not be followed, `unread` how many files could not be
+    read whole.
     """
 
     name: str
@@ -35,6 +38,9 @@ class Hits:
     allowed: bool
     source: Source = field(repr=False)
     timeline: Timeline = field(repr=False)
+    sites: tuple[Site, ...] = field(default=(), repr=False)
+    unresolved: int = 0
+    unread: int = 0
 
     @property
     def silent(self) -> tuple[Finding, ...]:
@@ -58,7 +64,7 @@ class Hits:
 class NewRelease:
     """A release that was not known: the changes from `previous`, and what they do to each code base.
 
-    `symbols` are those of the new release. A `preview` is not recorded. `behaviour` is what no signature shows.
+    `symbols` are those of the new release. A `preview` is a pre-release. `behaviour` is what no signature shows.
     """
 
     version: str
@@ -73,7 +79,7 @@ class NewRelease:
 @dataclass(frozen=True, slots=True)
 class News:
     """What is new of one target. `before` is the newest release that was known; None where none was, and then the
-    releases are only counted in `recorded`. `written` says whether those that are no previews were recorded.
+    releases are only counted in `recorded`. `written` says whether they were recorded.
     """
 
     distribution: str

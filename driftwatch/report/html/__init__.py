@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from driftwatch.report.html.page import document
+from driftwatch.report.matrix import Unread
 from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
 
@@ -18,6 +19,6 @@ def render(report: Report, options: RenderOptions) -> str:
     return document([report], unresolved=options.unresolved)
 
 
-def render_many(reports: Sequence[Report], options: RenderOptions) -> str:
-    """One page for several code bases."""
-    return document(reports, unresolved=options.unresolved)
+def render_many(reports: Sequence[Report], options: RenderOptions, unread: Sequence[Unread] = ()) -> str:
+    """One page for several code bases; those that could not be looked at are named."""
+    return document(reports, unresolved=options.unresolved, unread=unread)

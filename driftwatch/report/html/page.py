@@ -21,7 +21,7 @@ from driftwatch.report.html.findings import badge, cards, links
 from driftwatch.report.html.markup import Child, Markup, breakable, copied, join, tag, ticked
 from driftwatch.report.html.symbols import symbols
 from driftwatch.report.html.tracks import CLASSES, rules, scale, track
-from driftwatch.report.matrix import BESIDE, all_of_them, distributions, whole_rows
+from driftwatch.report.matrix import BESIDE, Unread, all_of_them, distributions, whole_rows
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.phrases import apart, before, but_for_the_unread, count, outlook, ranges, silently, way_out
 from driftwatch.report.states import (
@@ -41,14 +41,28 @@ _ASSETS = files("driftwatch.report.html")
 _LEGEND = (State.WORKS, State.CAUTION, State.DEGRADED, State.BREAKS, State.SILENT, State.UNREACHED)
 
 
-def document(reports: Sequence[Report], *, unresolved: bool = False) -> str:
+def document(reports: Sequence[Report], *, unresolved: bool = False, unread: Sequence[Unread] = ()) -> str:
     """The page for these code bases."""
     names = distributions(reports) or tuple(target.distribution for target in reports[0].targets[:1])
     targets = [reports[0].target(name) for name in names]
-    style = _ASSETS.joinpath("page.css").read_text(encoding="utf-8")
-    style += rules([len(target.timeline) for target in targets], [target.timeline for target in targets])
-    script = _ASSETS.joinpath("page.js").read_text(encoding="utf-8")
+    tracks = rules([len(target.timeline) for target in targets], [target.timeline for target in targets])
     title = reports[0].title if len(reports) == 1 else count(len(reports), "code base")
+    return framed(title, _body(reports, names, title, unresolved, unread), ("page.css",), "page.js", tracks)
+
+
+def plain_header() -> Markup:
+    """What stands above a page that has no sections to lead to."""
+    return tag("header", tag("span", tag("b", "drift"), "watch", class_="brand"), class_="top")
+
+
+def footer() -> Markup:
+    return tag("footer", f"driftwatch {__version__}. Nothing of the scanned code was run to make this page.")
+
+
+def framed(title: str, inside: Child, styles: Sequence[str], script_name: str | None, more: str = "") -> str:
+    """A document with its policy: style sheets as one, with `more` rules, and at most one script."""
+    style = "".join(_ASSETS.joinpath(name).read_text(encoding="utf-8") for name in styles) + more
+    script = _ASSETS.joinpath(script_name).read_text(encoding="utf-8") if script_name is not None else ""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -59,7 +73,7 @@ def document(reports: Sequence[Report], *, unresolved: bool = False) -> str:
         tag("title", f"{title} · driftwatch"),
         tag("style", Markup(style)),
     )
-    body = tag("body", _body(reports, names, title, unresolved), tag("script", Markup(script)))
+    body = tag("body", inside, tag("script", Markup(script)) if script else None)
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 
@@ -73,7 +87,9 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _body(reports: Sequence[Report], names: Sequence[str], title: str, unresolved: bool) -> Iterator[Markup]:
+def _body(
+    reports: Sequence[Report], names: Sequence[str], title: str, unresolved: bool, unread: Sequence[Unread]
+) -> Iterator[Markup]:
     yield tag("a", "Skip to the matrix", href="#matrix", class_="skip")
     yield tag(
         "header",
@@ -91,11 +107,14 @@ def _body(reports: Sequence[Report], names: Sequence[str], title: str, unresolve
     )
     main: list[Child] = [list(_verdict(reports, names, title)), _controls(reports, names)]
     main.append(tag("section", [_matrix(reports, n, i) for i, n in enumerate(names)], id="matrix", aria_label="Matrix"))
+    if unread:
+        said = [tag("li", tag("b", each.name), f": {each.reason}") for each in unread]
+        main.append(tag("section", tag("h2", "Not looked at"), tag("ul", said), aria_label="Not looked at"))
     main.append(tag("section", _findings(reports, names), id="findings"))
     main.append(tag("section", _signatures(reports, names), id="signatures"))
     main.append(_unseen(reports, unresolved))
     yield tag("main", main)
-    yield tag("footer", f"driftwatch {__version__}. Nothing of the scanned code was run to make this page.")
+    yield footer()
     yield tag("output", id="tip", hidden=True)
     yield _help()
 

@@ -10,9 +10,11 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from driftwatch import whole
@@ -23,6 +25,7 @@ from driftwatch.snapshot.collect.reader import Reader
 from driftwatch.snapshot.collect.release import collect
 from driftwatch.snapshot.model.gpu_facts import GpuFact
 from driftwatch.snapshot.model.symbols import Snapshot
+from driftwatch.snapshot.sources.cache import cache_root
 from driftwatch.snapshot.sources.index import Artifact, PackageIndex, Project, the_index
 from driftwatch.snapshot.sources.origin import (
     FromFolder,
@@ -42,6 +45,9 @@ from driftwatch.targets.target import Target
 
 AHEAD = 4
 """So many releases are fetched while one is collected."""
+
+STATES = "states-1"
+"""The user's store, below the cache; another number for another form."""
 
 Progress = Callable[[int, int, str], None]
 """Called with how many releases are done, how many there are, and which one is next."""
@@ -124,9 +130,12 @@ def update(
 
 
 def add(target: Target, specs: Sequence[str], *, index: PackageIndex | None = None) -> UpdateResult:
-    """Adds the releases that a person names, whatever their origin; nothing is written unless all can be made."""
+    """Adds the releases that a person names, whatever their origin; nothing is written unless all can be made.
+
+    What is no release of the library goes into the user's store.
+    """
     with the_index(index) as used:
-        known = _known(target)
+        known = {**_known(users_store(target)), **_known(target)}
         making = _Making(target)
         made: dict[Version, tuple[Snapshot, ReleaseRecord]] = {}
         for spec in specs:
@@ -143,14 +152,39 @@ def add(target: Target, specs: Sequence[str], *, index: PackageIndex | None = No
         return _saved(target, known, list(made.values()), making.facts)
 
 
-def add_empty(target: Target, version: str) -> None:
-    """Adds a release that does not have the module: nothing of it is there."""
-    _save(target, [(Snapshot(version, {}), ReleaseRecord(version))], {})
-
-
 def list_(target: Target) -> tuple[ReleaseRecord, ...]:
     """The releases in a target's store, oldest first."""
     return store.records(target.snapshots)
+
+
+def early(target: Target) -> tuple[ReleaseRecord, ...]:
+    """The pre-releases that are recorded beside the releases, oldest first."""
+    return _records(replace(target, snapshots=target.snapshots / store.EARLY))
+
+
+def users_store(target: Target) -> Target:
+    """The target with the folder that is the user's own, for what is no release."""
+    name = f"{canonicalize_name(target.distribution)}-{target.module}"
+    return replace(target, snapshots=cache_root() / STATES / name)
+
+
+def users_own(target: Target) -> tuple[ReleaseRecord, ...]:
+    """What the user's store has of a target, oldest first."""
+    return _records(users_store(target))
+
+
+def remove(target: Target, versions: Sequence[str]) -> None:
+    """Takes states out of the user's store; `UsageError` for one that is not there, and then none is taken out."""
+    known = {Version(record.version): record.version for record in users_own(target)}
+    for version in versions:
+        try:
+            there = Version(version) in known
+        except ValueError:
+            there = False
+        if not there:
+            names = ", ".join(known.values())
+            raise UsageError(f"{version} is not in the user's store", f"in it are {names}" if names else "it is empty")
+    store.drop(users_store(target).snapshots, [known[Version(version)] for version in versions])
 
 
 # -- new releases ------------------------------------------------------------------------------------------------------
@@ -213,7 +247,7 @@ def _opened(
 def _update_from_folder(
     target: Target, folder: Path, known: dict[Version, ReleaseRecord], index: PackageIndex
 ) -> UpdateResult:
-    opened = open_release(FromFolder(folder), target.distribution, target.module, index)
+    opened = open_release(FromFolder(folder, released=True), target.distribution, target.module, index)
     making = _Making(target)
     return _saved(target, known, [(making.snapshot(opened), _record(opened))], making.facts)
 
@@ -232,35 +266,50 @@ def _known(target: Target) -> dict[Version, ReleaseRecord]:
             f"not of {target.distribution}, module {target.module}",
             "give each target a folder of its own",
         )
-    return {Version(record.version): record for record in store.records(target.snapshots)}
+    return {Version(record.version): record for record in (*store.records(target.snapshots), *early(target))}
+
+
+def _records(target: Target) -> tuple[ReleaseRecord, ...]:
+    return store.records(target.snapshots) if (target.snapshots / store.RELEASES).exists() else ()
 
 
 def _save(target: Target, made: Iterable[tuple[Snapshot, ReleaseRecord]], facts: Facts) -> None:
-    """Puts snapshots into the store, and the facts that were found in making them.
+    """Puts snapshots where they belong, and of the releases the facts that were found in making them.
 
-    The first of them is made before anything is written.
+    Releases go into the target's store, pre-releases beside them, the rest into the user's own store. The first release
+    is made before anything is written.
     """
+    early: list[tuple[Snapshot, ReleaseRecord]] = []
+    states: list[tuple[Snapshot, ReleaseRecord]] = []
+
+    def releases() -> Iterator[tuple[Snapshot, ReleaseRecord]]:
+        for snapshot, record in made:
+            version = Version(record.version)
+            if version.local or (version.is_prerelease and record.artifact is None):
+                states.append((snapshot, record))
+            elif version.is_prerelease:
+                early.append((snapshot, record))
+            else:
+                yield snapshot, record
+
     before = _timeline(target)
-    iterator = iter(made)
+    iterator = releases()
     first = next(iterator, None)
-    if first is None:
-        return
-
-    def all_of_them() -> Iterator[tuple[Snapshot, ReleaseRecord]]:
-        yield first
-        yield from iterator
-
-    if (target.snapshots / store.RELEASES).exists():
-        store.add(target.snapshots, all_of_them())
-    else:
-        store.write(target.snapshots, target.distribution, target.module, all_of_them())
-    add_facts(target.snapshots, before, _timeline(target), facts)
+    if first is not None:
+        store.keep(target.snapshots, target.distribution, target.module, chain([first], iterator))
+        after = _timeline(target)
+        add_facts(target.snapshots, before, after, {v: found for v, found in facts.items() if v in after.versions})
+    if early:
+        # Where nothing else is known, they are what there is.
+        folder = target.snapshots / store.EARLY if (target.snapshots / store.RELEASES).exists() else target.snapshots
+        store.keep(folder, target.distribution, target.module, early)
+    if states:
+        store.keep(users_store(target).snapshots, target.distribution, target.module, states)
 
 
 def _timeline(target: Target) -> Timeline:
     """The releases in the store."""
-    there = (target.snapshots / store.RELEASES).exists()
-    return Timeline.of(record.version for record in store.records(target.snapshots)) if there else Timeline.of(())
+    return Timeline.of(record.version for record in _records(target))
 
 
 def _saved(
@@ -284,7 +333,10 @@ def _saved(
 
 def _says_else(target: Target, version: str, facts: Facts) -> bool:
     """Whether what was found of GPUs is not what is stored of a release."""
-    return set(facts_of(target.snapshots, _timeline(target), version)) != set(facts.get(version, ()))
+    timeline = _timeline(target)
+    if version not in timeline.versions:
+        return False  # of what is no release, none are stored
+    return set(facts_of(target.snapshots, timeline, version)) != set(facts.get(version, ()))
 
 
 def _record(opened: OpenedRelease) -> ReleaseRecord:

@@ -80,6 +80,7 @@ def verify(
         chosen = [records[Version(history.timeline.versions[history.timeline.index(name)])] for name in releases]
     else:
         chosen = evenly(list(records.values()), sample) if sample is not None else list(records.values())
+    stored = store.snapshots_of(history)
     reader = Reader()
     failed: list[Failure] = []
     verified: list[Verified] = []
@@ -98,7 +99,7 @@ def verify(
                     facts_of(target.snapshots, history.timeline, record.version),
                     facts_in(target, opened.tree, made),
                 )
-                verified.append(_compare(store.snapshot_of(history, record.version), made, record, facts))
+                verified.append(_compare(stored[record.version], made, record, facts))
             except IndexUnavailableError:
                 raise
             except DriftwatchError as error:
@@ -123,7 +124,7 @@ def _again(target: Target, record: ReleaseRecord, index: PackageIndex) -> Opened
         artifact = _recorded_artifact(target, record, record.artifact, record.sha256, index)
         return open_artifact(artifact, target.module, index, load_gpu_words(target.data).files)
     if target.origin is not None:
-        opened = open_release(FromFolder(target.origin), target.distribution, target.module, index)
+        opened = open_release(FromFolder(target.origin, released=True), target.distribution, target.module, index)
         return opened if Version(opened.release) == Version(record.version) else None
     return None
 

@@ -6,6 +6,7 @@ not fetched: the network is the package index's alone.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import posixpath
 import subprocess
@@ -101,6 +102,44 @@ class GitTree:
         if name not in self._contents:
             (self._contents[name],) = self._commit.contents([name])
         return self._contents[name]
+
+
+def checked_out(folder: Path) -> GitCommit:
+    """The commit that a working tree stands on; `InputError` where a folder is in none."""
+    top = git(folder, "rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape").rstrip("\n")
+    return GitCommit(Path(top), "HEAD")
+
+
+def object_name(data: bytes, like: str) -> str:
+    """The name that git has for a file's contents, in the same hash as another's."""
+    kind = "sha256" if len(like) == 64 else "sha1"
+    return hashlib.new(kind, b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def differs(commit: GitCommit, folder: Path, top: str) -> bool:
+    """Whether the Python files of a package or module below a folder of a working tree are others than the commit has.
+
+    Their bytes are held against the names of git's objects: `git status` would run filters that the repository names.
+    """
+    root = commit.repository.resolve()
+    home = folder.resolve()
+    there: dict[str, str] = {}
+    for path in (home / f"{top}.py", *sorted((home / top).rglob("*.py"))):
+        if path.is_file() and not path.is_symlink():
+            there[path.relative_to(root).as_posix()] = object_name(path.read_bytes(), commit.commit)
+    prefix = "" if home == root else f"{home.relative_to(root).as_posix()}/"
+    beginnings = (f"{prefix}{top}/", f"{prefix}{top}.py")
+    known = {p: name for p, name in commit.blobs.items() if p.endswith(".py") and p.startswith(beginnings)}
+    return there != known
+
+
+def merge_base(repository: Path, one: str, other: str) -> str:
+    """The commit from which two others come, by its full hash; `InputError` where there is none."""
+    for ref in (one, other):
+        if ref.startswith("-"):
+            raise InputError(f"{ref!r} is not a git ref")
+    found = git(repository, "merge-base", "--", one, other, missing=f"{one}..{other}")
+    return found.decode().strip()
 
 
 def git(repository: Path, *arguments: str, given: bytes = b"", missing: str | None = None) -> bytes:

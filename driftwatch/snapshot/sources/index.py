@@ -154,10 +154,20 @@ class PackageIndex:
             raise IndexUnavailableError(
                 "pip's configuration says to use no package index", "unset no-index (PIP_NO_INDEX) to fetch releases"
             )
+        empty = False
         for url in (self.settings.index_url, *self.settings.extra_urls):
             page = self._page(name, url)
             if page is not None:
-                return _project(name, page.packages)
+                project = _project(name, page.packages)
+                if project.releases:
+                    return project
+                empty = True
+        if empty:
+            # A project without a single file is one that an index has forgotten, or a proxy has not fetched.
+            raise IndexUnavailableError(
+                f"the package index lists no release of {name} at all, which is not believed",
+                "a mirror that is not filled yet, or a proxy that lost its page? check PIP_INDEX_URL",
+            )
         raise InputError(f"the package index has no project named {name!r}", "check the name's spelling")
 
     def _page(self, name: str, url: str) -> ProjectPage | None:

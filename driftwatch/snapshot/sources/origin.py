@@ -18,19 +18,22 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from packaging.utils import canonicalize_name
+from packaging.utils import canonicalize_name, parse_sdist_filename, parse_wheel_filename
 from packaging.version import Version
 
 from driftwatch.errors import InputError, UsageError
-from driftwatch.snapshot.sources.artifact_tree import ArtifactTree, package_folder
-from driftwatch.snapshot.sources.git import GitTree
+from driftwatch.snapshot.sources.archive import read_members
+from driftwatch.snapshot.sources.artifact_tree import ArtifactTree, is_source, package_folder
+from driftwatch.snapshot.sources.git import GitTree, checked_out, differs
 from driftwatch.snapshot.sources.index import Artifact, PackageIndex
-from driftwatch.snapshot.sources.tree import FolderTree, SourceTree
+from driftwatch.snapshot.sources.tree import FileTree, FolderTree, SourceTree
 from driftwatch.toml import parse
 
 GIT_SCHEME = "git+file:"
 INSTALLED = "installed"
-_FORMS = "write VERSION, NAME==VERSION, a folder, FOLDER@REF, git+file:///FOLDER@REF or 'installed'"
+GIT = "git:"
+ARCHIVES = (".whl", ".tar.gz", ".zip")
+_FORMS = "write VERSION, NAME==VERSION, a folder, git:FOLDER@REF, a wheel or an sdist, or 'installed'"
 _SKIPPED = frozenset({"build", "dist", "node_modules", "site-packages", "__pycache__", "venv", "env"})
 _DEPTH = 4
 
@@ -53,7 +56,19 @@ class FromGit:
 
 @dataclass(frozen=True, slots=True)
 class FromFolder:
-    """Sources in a folder: a checkout, or an unpacked release."""
+    """Sources in a folder: a checkout, or an unpacked release. `released` says that they are what they call themselves.
+
+    Otherwise they are a state of their own, whatever version they declare: a working tree has what no release has.
+    """
+
+    path: Path
+    release: str | None = None
+    released: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FromArchive:
+    """A wheel or an sdist in a file."""
 
     path: Path
     release: str | None = None
@@ -66,7 +81,7 @@ class FromInstalled:
     release: str | None = None
 
 
-Origin = FromIndex | FromGit | FromFolder | FromInstalled
+Origin = FromIndex | FromGit | FromFolder | FromArchive | FromInstalled
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +96,9 @@ class OpenedRelease:
 
 
 def parse_origin(spec: str, distribution: str) -> Origin:
-    """What a person wrote: a version, ``NAME==VERSION``, a folder, ``FOLDER@REF``, ``git+file:///FOLDER@REF``,
-    ``installed``; the last four may have ``VERSION=`` before them to say which release it is."""
+    """What a person wrote: a version, ``NAME==VERSION``, a folder, ``git:FOLDER@REF`` (``FOLDER@REF`` and
+    ``git+file:///FOLDER@REF`` are the same), a wheel or an sdist, ``installed``; all but the first two may have
+    ``VERSION=`` before them to say which release it is."""
     release, equals, rest = spec.partition("=")
     if equals and not rest.startswith("=") and (named := _version(release)):
         return _local(rest, named)
@@ -107,8 +123,13 @@ def _local(spec: str, release: str | None) -> Origin:
             raise UsageError(f"{spec!r} is not in a local repository", "clone it first: only git+file: URLs are read")
         path, at, ref = url2pathname(urlsplit(spec[4:]).path).rpartition("@")
         return FromGit(_folder(path if at else ref), ref if at else "HEAD", release)
+    if spec.startswith(GIT):
+        path, at, ref = spec.removeprefix(GIT).rpartition("@")
+        return FromGit(_folder(path if at else ref), ref if at else "HEAD", release)
     if spec and Path(spec).expanduser().is_dir():
         return FromFolder(_folder(spec), release)
+    if spec.endswith(ARCHIVES) and Path(spec).expanduser().is_file():
+        return FromArchive(Path(spec).expanduser(), release)
     path, at, ref = spec.rpartition("@")
     if at and ref and Path(path).expanduser().is_dir():
         return FromGit(_folder(path), ref, release)
@@ -142,8 +163,10 @@ def open_release(
             return open_artifact(artifact, module, index, also)
         case FromGit(repository, ref, release):
             return _open_git(repository, ref, release, module)
-        case FromFolder(path, release):
-            return _open_folder(path, release, module)
+        case FromFolder(path, release, released):
+            return _open_folder(path, release, module, released=released)
+        case FromArchive(path, release):
+            return _open_archive(path, release, module)
         case FromInstalled(release):
             return _open_installed(distribution, release, module)
 
@@ -181,17 +204,49 @@ def _open_git(repository: Path, ref: str, release: str | None, module: str) -> O
         declared = _declared(tree.read_top, tree, _top(module))
         if declared is None:
             raise _unnamed(f"{repository}@{ref}")
-        release = f"{Version(declared).public}+g{tree.commit[:9]}"
+        release = _state_of(declared, f"g{tree.commit[:9]}")
     return OpenedRelease(release, tree)
 
 
-def _open_folder(path: Path, release: str | None, module: str) -> OpenedRelease:
+def _open_folder(path: Path, release: str | None, module: str, *, released: bool) -> OpenedRelease:
     top = _top(module)
-    tree = FolderTree(path / package_folder(_sources(path), top))
-    release = release or _declared(FolderTree(path).read, tree, top)
+    inside = package_folder(_sources(path), top)
+    tree = FolderTree(path / inside)
     if release is None:
-        raise _unnamed(str(path))
+        declared = _declared(FolderTree(path).read, tree, top)
+        if declared is None:
+            raise _unnamed(str(path))
+        release = declared if released else _state_of(declared, _of_checkout(path, path / inside, top))
     return OpenedRelease(release, tree)
+
+
+def _open_archive(path: Path, release: str | None, module: str) -> OpenedRelease:
+    files = read_members(path, path.name, lambda name: is_source(name) or name.endswith(("/METADATA", "/PKG-INFO")))
+    tree = FileTree(files, package_folder((name for name in files if is_source(name)), _top(module)))
+    if release is None:
+        try:
+            if path.name.endswith(".whl"):
+                version = parse_wheel_filename(path.name)[1]
+            else:
+                version = parse_sdist_filename(path.name)[1]
+        except ValueError:
+            raise _unnamed(str(path)) from None
+        release = _state_of(str(version), "file") if version.local is None else str(version)
+    return OpenedRelease(release, tree)
+
+
+def _state_of(declared: str, what: str) -> str:
+    """The version of what is no release: that which the sources declare, with a local part that says what it is."""
+    return f"{Version(declared).public}+{what}"
+
+
+def _of_checkout(folder: Path, above: Path, top: str) -> str:
+    """The commit of a working tree, and whether its Python files differ from it; where there is none, ``local``."""
+    try:
+        commit = checked_out(folder)
+    except InputError:
+        return "local"
+    return f"g{commit.commit[:9]}" + (".dirty" if differs(commit, above, top) else "")
 
 
 def _open_installed(distribution: str, release: str | None, module: str) -> OpenedRelease:

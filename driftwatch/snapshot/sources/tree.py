@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -35,3 +37,19 @@ class FolderTree:
     def _inside(self, path: str) -> Path | None:
         target = (self._root / path).resolve()
         return target if target.is_relative_to(self._root) else None
+
+
+class FileTree:
+    """A source tree of files that are at hand, by their paths; `prefix` is the folder of the top-level package."""
+
+    def __init__(self, files: Mapping[str, bytes], prefix: str) -> None:
+        self._files = {path.removeprefix(prefix): data for path, data in files.items() if path.startswith(prefix)}
+
+    def read(self, path: str) -> bytes | None:
+        return self._files.get(posixpath.normpath(path))
+
+    def names(self, path: str) -> tuple[str, ...]:
+        folder = posixpath.normpath(path) if path else "."
+        inside = "" if folder == "." else f"{folder}/"
+        below = (name.removeprefix(inside) for name in self._files if name.startswith(inside))
+        return tuple(sorted({name.partition("/")[0] for name in below}))

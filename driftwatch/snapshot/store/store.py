@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,9 @@ from packaging.version import Version
 import driftwatch
 from driftwatch import whole
 from driftwatch.errors import SnapshotError
-from driftwatch.releases import Timeline
-from driftwatch.snapshot.model.codec import decode, encode, lines
+from driftwatch.releases import ReleaseSet, Timeline
+from driftwatch.snapshot.model.codec import Entry, decode, encode, lines
+from driftwatch.snapshot.model.gpu_facts import GpuFact
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref, Snapshot, Symbol
 from driftwatch.snapshot.store.gpu_facts import load_facts
@@ -33,6 +36,8 @@ HISTORY = "history.jsonl"
 RELEASES = "releases.jsonl"
 ABSENT = "without_module.jsonl"
 """The releases whose artifacts do not have the module, so that none is fetched twice."""
+EARLY = "pre"
+"""The folder of the pre-releases below that of the releases: the same two files."""
 FORMAT = 2
 
 __all__ = [
@@ -79,9 +84,15 @@ def shipped() -> Path:
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
-def load(folder: Path) -> History:
-    """The history a target's folder holds; `SnapshotError` with file and line when it is damaged."""
-    timeline = Timeline.of(r.version for r in records(folder))
+def load(folder: Path, beside: Sequence[Snapshot] = ()) -> History:
+    """The history a target's folder holds; `SnapshotError` with file and line when it is damaged.
+
+    `beside` are snapshots to be had in it as well. One that is no release, since its version has a local part, stands
+    where its version says, after the ones before it in `beside`.
+    """
+    recorded = Timeline.of(r.version for r in records(folder))
+    timeline = _with(recorded, beside)
+    place = [timeline.versions.index(version) for version in recorded.versions]
     path = folder / HISTORY
     text = _text(path)
     header, rows = _rows(path, text)
@@ -91,15 +102,57 @@ def load(folder: Path) -> History:
         span = (entry.get("since"), entry.get("until"))
         mask = masks.get(str(span))
         if mask is None:
-            mask = masks[str(span)] = _mask(timeline, span, path, number)
+            mask = _mask(recorded, span, path, number)
+            if beside:
+                mask = sum(1 << place[i] for i in range(len(place)) if mask >> i & 1)
+            masks[str(span)] = mask
         name = entry.get("name")
         if not isinstance(name, str):
             raise SnapshotError(f"{path}, line {number} is damaged: it names no symbol")
         by_name.setdefault(name, []).append(StoredLine(entry, mask, number))
+    read = hashlib.sha256(f"{json.dumps(timeline.versions)}\n{text}".encode())
+    # Lines are told apart by where they stand; these stand before the first.
+    numbers = count(-1, -1)
+    for snapshot in beside:
+        read.update(f"\n{snapshot.release}\n".encode())
+        bit = 1 << timeline.index(snapshot.release)
+        for ref, line in lines(snapshot):
+            read.update(line.encode())
+            _put(by_name.setdefault(str(ref), []), json.loads(line), bit, next(numbers))
     epochs = StoredEpochs(by_name, str(path))
-    read = hashlib.sha256(f"{json.dumps(timeline.versions)}\n{text}".encode()).hexdigest()
-    facts = partial(load_facts, folder, timeline)
-    return History(header["distribution"], header["module"], timeline, epochs, epochs.classes, read, facts)
+    facts = partial(_facts, folder, recorded, tuple(place))
+    return History(header["distribution"], header["module"], timeline, epochs, epochs.classes, read.hexdigest(), facts)
+
+
+def _facts(folder: Path, recorded: Timeline, place: tuple[int, ...]) -> tuple[tuple[GpuFact, ReleaseSet], ...]:
+    """What releases say of GPUs, with each release at its place in a wider timeline."""
+    return tuple(
+        (fact, ReleaseSet(sum(1 << place[i] for i in releases.indices())))
+        for fact, releases in load_facts(folder, recorded)
+    )
+
+
+def _with(recorded: Timeline, beside: Sequence[Snapshot]) -> Timeline:
+    """The timeline with more in it."""
+    if not beside:
+        return recorded
+    states = [snapshot.release for snapshot in beside if Version(snapshot.release).local]
+    dated = Timeline.of((*recorded.versions, *(s.release for s in beside if s.release not in states)))
+    versions = list(dated.versions)
+    lowest = 0
+    for state in states:
+        lowest = max(lowest, bisect(dated.parsed, Version(state)) + states.index(state))
+        versions.insert(lowest, state)
+    return Timeline(tuple(versions), frozenset(states))
+
+
+def _put(there: list[StoredLine], entry: Entry, bit: int, number: int) -> None:
+    """Have a line hold for one more release."""
+    for position, line in enumerate(there):
+        if {key: value for key, value in line.entry.items() if key not in ("since", "until")} == entry:
+            there[position] = line._replace(mask=line.mask | bit)
+            return
+    there.append(StoredLine(entry, bit, number))
 
 
 def records(folder: Path) -> tuple[ReleaseRecord, ...]:
@@ -128,6 +181,16 @@ def snapshot_of(history: History, release: str) -> Snapshot:
             if epoch.releases.mask & bit:
                 symbols[ref] = epoch.symbol
     return Snapshot(history.timeline.versions[history.timeline.index(release)], symbols)
+
+
+def snapshots_of(history: History) -> dict[str, Snapshot]:
+    """The snapshot of every release: one walk through the history, however many there are."""
+    symbols: list[dict[Ref, Symbol]] = [{} for _ in history.timeline.versions]
+    for ref, epochs in history.epochs.items():
+        for epoch in epochs:
+            for index in epoch.releases.indices():
+                symbols[index][ref] = epoch.symbol
+    return {v: Snapshot(v, found) for v, found in zip(history.timeline.versions, symbols, strict=True)}
 
 
 def _rows(path: Path, text: str) -> tuple[dict[str, Any], list[tuple[int, dict[str, Any]]]]:
@@ -229,6 +292,28 @@ def add(folder: Path, made: Iterable[tuple[Snapshot, ReleaseRecord]]) -> tuple[R
     return _save(folder, header["distribution"], header["module"], held, known, made)
 
 
+def keep(
+    folder: Path, distribution: str, module: str, made: Iterable[tuple[Snapshot, ReleaseRecord]]
+) -> tuple[ReleaseRecord, ...]:
+    """Put releases into a target's folder, which need not be there yet."""
+    if (folder / RELEASES).exists():
+        return add(folder, made)
+    return write(folder, distribution, module, made)
+
+
+def drop(folder: Path, versions: Sequence[str]) -> None:
+    """Take releases out of a target's folder; with the last of them, the files go."""
+    history = load(folder)
+    left = [record for record in records(folder) if record.version not in versions]
+    if left:
+        snapshots = snapshots_of(history)
+        made = ((snapshots[record.version], record) for record in left)
+        write(folder, history.distribution, history.module, made)
+        return
+    (folder / RELEASES).unlink()
+    (folder / HISTORY).unlink()
+
+
 def _save(
     folder: Path,
     distribution: str,
@@ -299,8 +384,9 @@ def check(folder: Path) -> None:
                 decode(entry)
             except (KeyError, ValueError, TypeError) as error:
                 raise SnapshotError(f"{folder / HISTORY}, line {number} is damaged: {error}") from error
+    snapshots = snapshots_of(history)
     for record in records(folder):
-        if digest(snapshot_of(history, record.version)) != record.digest:
+        if digest(snapshots[record.version]) != record.digest:
             raise SnapshotError(
                 f"the snapshot of {record.version} in {folder} does not match its digest",
                 "`driftwatch snapshot verify` makes it again and shows the difference",

@@ -239,3 +239,115 @@ def test_a_companion_is_held_against_what_the_carrier_brings(engine: Path, carri
     found = [(f["code"], f["path"], f["message"]) for f in json.loads(result.out)["findings"] if f["code"] == "DW601"]
     said = "`kiln-bricks` is pinned to 2.0, and `kiln` beside it to 1.0: they must be of one version"
     assert found == [("DW601", "requirements.txt", said)]
+
+
+# -- what is named beside the releases --------------------------------------------------------------------------------
+
+
+def checked(engine: Path, index: FakeIndex, *against: str) -> tuple[list[str], list[str]]:
+    words = [w for text in against for w in ("--against", f"kiln{text}" if text[0] in "<>=!" else text)]
+    result = look(engine, index.url, "kiln>=1", *words)
+    assert result.out, result
+    releases = target(result)["releases"]
+    return releases["known"], releases["checked"]
+
+
+def recorded_early(engine: Path, index: FakeIndex) -> None:
+    with PackageIndex(IndexSettings(index.url), Cache(engine.parent / "second")) as client:
+        result = update(Target("kiln", "kiln", engine / "snapshots" / "kiln"), pre=True, index=client)
+    assert result.added == ("2.1rc1", "2.1rc2")
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_pre_releases_count_where_one_is_named(engine: Path, index: FakeIndex, early: bool) -> None:
+    if early:
+        recorded_early(engine, index)
+    for text in ("all", ">=1", ">1", "!=1.0", ">=2,<3", "newest"):
+        known, found = checked(engine, index, text)
+        assert known == ["1.0", "2.0"] and "2.1rc1" not in found
+    assert checked(engine, index, "==2.1rc1") == (["1.0", "2.0", "2.1rc1"] + ["2.1rc2"] * early, ["2.1rc1"])
+    if early:
+        # PEP 440: a specifier that names one lets them in.
+        assert checked(engine, index, ">=2.1rc1")[1] == ["2.1rc1", "2.1rc2"]
+        assert checked(engine, index, ">=2.0rc1")[1] == ["2.0", "2.1rc1", "2.1rc2"]
+
+
+def test_a_local_build_of_a_release_is_that_release(engine: Path, index: FakeIndex) -> None:
+    for text in ("==2.0+cu130", "===2.0+cu130"):
+        assert checked(engine, index, text) == (["1.0", "2.0"], ["2.0"])
+    assert target(look(engine, index.url, "kiln==2.0+cu130"))["releases"]["checked"] == ["2.0"]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    folder = tmp_path / "upstream"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text('[project]\nname = "kiln"\nversion = "1.0"\n')
+    (folder / "kiln.py").write_text("def fire(pot): ...\n")
+    return folder
+
+
+@pytest.mark.parametrize("text", ["{}", "kiln @ {}"])
+def test_a_folder_is_checked_by_its_name_alone(engine: Path, index: FakeIndex, checkout: Path, text: str) -> None:
+    """It stands where its version says, in the history of that scan, and no range selects it."""
+    assert checked(engine, index, text.format(checkout)) == (["1.0", "1.0+local", "2.0"], ["1.0+local"])
+    assert checked(engine, index, text.format(checkout), ">=1") == (
+        ["1.0", "1.0+local", "2.0"],
+        ["1.0", "1.0+local", "2.0"],
+    )
+    result = look(engine, index.url, "kiln>=1", "--against", text.format(checkout))
+    assert told(result) == [("DW101", ["1.0+local"], ["1.0"])]
+    assert checked(engine, index, "all") == (["1.0", "2.0"], ["1.0", "2.0"])
+
+
+def test_what_is_added_by_hand_is_meant_where_it_is_named(engine: Path, index: FakeIndex, checkout: Path) -> None:
+    (engine / "pyproject.toml").write_text(CONFIGURATION.format(requirement="kiln"))
+    own = surrounded(engine, index.url)
+    done = run("snapshot", "add", "--target", "kiln", str(checkout), cwd=engine, environment=own)
+    assert done.status == 0, done
+    for text in ("all", "==1.0", ">=1.0", "newest"):
+        assert checked(engine, index, text)[0] == ["1.0", "2.0"]
+    assert checked(engine, index, "==1.0+local") == (["1.0", "1.0+local", "2.0"], ["1.0+local"])
+    pinned = target(look(engine, index.url, "kiln==1.0+local"))["releases"]
+    assert pinned["checked"] == ["1.0+local"]
+    listed = run("snapshot", "list", "--target", "kiln", cwd=engine, environment=own).out
+    assert "1 state in the user's store, each only where it is named\n  1.0+local  not from the index" in listed
+    assert run("snapshot", "remove", "--target", "kiln", "1.0+local", cwd=engine, environment=own).status == 0
+    assert checked(engine, index, "==1.0+local") == (["1.0", "2.0"], ["1.0"])
+
+
+@pytest.mark.parametrize("requirement", ["kiln==2.1.dev7", "kiln @ git+https://host.org/kiln@abc"])
+def test_a_pin_that_is_not_known_is_no_green_check(engine: Path, index: FakeIndex, requirement: str) -> None:
+    (engine / "engine.py").write_text("import kiln\n\nkiln.fire(1)\n")
+    result = look(engine, index.url, requirement)
+    assert (result.status, target(result)["stand_in"]) == (0, ["2.0"])
+    assert look(engine, index.url, requirement, "--fail-on", "warning").status == 1
+    assert look(engine, index.url, "kiln==2.0", "--fail-on", "warning").status == 0
+    assert "stand_in" not in target(look(engine, index.url, "kiln==2.0"))
+    look(engine, index.url, "kiln==2.1.dev7")
+    text = run("scan", cwd=engine, environment=surrounded(engine, index.url)).out
+    (line,) = [line for line in text.splitlines() if line.startswith("  ATTENTION")]
+    assert "the nearest one, is checked in its place" in line
+
+
+def test_an_empty_page_is_not_believed(engine: Path, index: FakeIndex) -> None:
+    (engine / "pyproject.toml").write_text(CONFIGURATION.format(requirement="kiln"))
+    index.files["kiln"].clear()
+    result = run("snapshot", "update", "--target", "kiln", cwd=engine, environment=surrounded(engine, index.url))
+    assert result.status == 2
+    assert result.err.startswith("error: the package index lists no release of kiln at all, which is not believed\n")
+
+
+def test_two_code_bases_are_each_held_against_their_own_pin(engine: Path, index: FakeIndex) -> None:
+    """`heat` is taken from 2.0 on: it breaks the one that pins 1.0, and not the other, which would break in it."""
+    (engine / "pyproject.toml").write_text(CONFIGURATION.format(requirement="kiln"))
+    for name, pin in (("old", "1.0"), ("new", "2.0")):
+        folder = engine / name
+        folder.mkdir()
+        (folder / "pyproject.toml").write_text(f'[project]\nname = "{name}"\ndependencies = ["kiln=={pin}"]\n')
+        (folder / f"{name}.py").write_text("import kiln\n\nkiln.fire(1, heat=3)\n")
+    result = run("scan", "old", "new", "--format", "json", cwd=engine, environment=surrounded(engine, index.url))
+    found = [(f["path"], f["severity"], f["releases"], f["beyond"]) for f in json.loads(result.out)["findings"]]
+    assert found == [("new/new.py", "note", [], ["1.0"]), ("old/old.py", "error", ["1.0"], [])]
+    assert target(result)["releases"]["checked"] == ["1.0", "2.0"]
+    assert target(result)["compatible"] == ["2.0"]

@@ -1,0 +1,294 @@
+"""The impact of a library that is not released: who is reached by which change, against the base that is meant."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from driftwatch.code_bases import each_release, read_list
+from driftwatch.errors import InputError, UsageError
+from driftwatch.report.safe import safe
+from tests.cli_process import Result, run
+from tests.conftest import ROOT
+from tests.fake_index import make_wheel
+
+RELEASED = """\
+def fire(pot, minutes=30, *, glaze=None): ...
+def cool(pot, slow=True): ...
+def raku(pot): ...
+def wedge(clay, times=20): ...
+def trim(pot, depth): ...
+class Kiln:
+    def open(self): ...
+    def close(self): ...
+"""
+BRANCH = """\
+import warnings
+def fire(pot, minutes=30, *, finish=None): ...
+def cool(pot, slow=False): ...
+def wedge(clay, times=25, slab=None): ...
+def trim(depth, pot): ...
+def stack(pots): ...
+class Kiln:
+    def open(self): ...
+"""
+ENGINE = """\
+import kiln
+
+
+def bake(pot):
+    return kiln.fire(pot, glaze="blue")
+
+
+def quiet(pot):
+    try:
+        return kiln.raku(pot)
+    except Exception:
+        return None
+
+
+def rest(pot):
+    return kiln.cool(pot)
+
+
+def turn(pot):
+    return kiln.trim(pot, 3)
+
+
+def shut():
+    return kiln.Kiln().close()
+"""
+CONFIGURATION = """\
+[[target]]
+distribution = "kiln"
+module = "kiln"
+snapshots = "snapshots/kiln"
+"""
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A studio with an engine, and the library beside it: released as 1.0, with a branch on which everything is new."""
+    home = tmp_path_factory.mktemp("impact")
+    library = home / "upstream"
+    library.mkdir()
+    (library / "pyproject.toml").write_text('[project]\nname = "kiln"\nversion = "1.0"\n')
+    (library / "kiln.py").write_text(RELEASED)
+    git(library, "init", "-q", "-b", "main")
+    git(library, "add", ".")
+    git(library, "commit", "-qm", "1.0")
+    studio = home / "studio"
+    (studio / "engine").mkdir(parents=True)
+    (studio / "engine" / "engine.py").write_text(ENGINE)
+    (studio / "other").mkdir()
+    (studio / "other" / "other.py").write_text("import kiln\n\nkiln.fire(1)\nkiln.wedge(2, 30)\n")
+    (studio / "driftwatch.toml").write_text(CONFIGURATION)
+    added = run("snapshot", "add", "--target", "kiln", "1.0=../upstream", cwd=studio)
+    assert added.status == 0, added
+    git(library, "checkout", "-qb", "topic")
+    (library / "kiln.py").write_text(BRANCH)
+    git(library, "commit", "-qam", "everything is new")
+    return home
+
+
+def impact(made: Path, library: str, *words: str) -> Result:
+    return run("impact", "--target", "kiln", library, *words, cwd=made / "studio")
+
+
+def form(result: Result) -> dict[str, Any]:
+    assert result.out, result
+    found: dict[str, Any] = json.loads(result.out)
+    jsonschema.validate(found, json.loads((ROOT / "driftwatch/report/impact_schema_v1.json").read_text()))
+    return found
+
+
+def places(found: dict[str, Any]) -> list[tuple[str, str, str, int]]:
+    touches = [touch for change in found["changes"] for touch in change["places"]] + found["besides"]
+    return sorted((t["code_base"], t["effect"], t["finding"]["code"], t["finding"]["line"]) for t in touches)
+
+
+EXPECTED = [
+    ("engine", "breaks", "DW101", 5),
+    ("engine", "breaks", "DW203", 24),
+    ("engine", "differs", "DW304", 16),
+    ("engine", "silent", "DW201", 10),
+]
+
+
+@pytest.mark.parametrize("library", ["../upstream", "git:../upstream@topic", "git:../upstream@main..topic"])
+def test_each_change_names_the_places_that_it_reaches_and_no_other(made: Path, library: str) -> None:
+    result = impact(made, library, "engine", "other", "--format", "json")
+    found = form(result)
+    assert result.status == 1
+    shifted = ("engine", "breaks", "DW104", 20)
+    assert places(found) == sorted([*EXPECTED, shifted])
+    assert found["breaks"] is True
+    commit, base = git(made / "upstream", "rev-parse", "topic"), git(made / "upstream", "rev-parse", "main")
+    assert found["library"]["version"] == f"1.0+g{commit[:9]}"
+    assert found["base"]["version"] == f"1.0+g{base[:9]}"
+    homes = {touch["finding"]["code"]: (c["kind"], c["symbol"]) for c in found["changes"] for touch in c["places"]}
+    assert homes == {
+        "DW101": ("parameter-renamed", "kiln:fire"),
+        "DW201": ("symbol-removed", "kiln:raku"),
+        "DW203": ("symbol-removed", "kiln:Kiln.close"),
+        "DW304": ("default-changed", "kiln:cool"),
+        "DW104": homes["DW104"],
+    }
+    assert homes["DW104"][1] == "kiln:trim"
+    # `wedge` is used, and its places stay right; `stack` is nobody's.
+    used = {(c["symbol"], c["kind"]) for c in found["changes"] if not c["places"]}
+    assert {symbol for symbol, _ in used} <= {"kiln:wedge", "kiln:fire", "kiln:trim"}
+    assert ("kiln:wedge", "default-changed") in used
+    assert [c["symbol"] for c in found["untouched"]] == ["kiln:stack"]
+
+
+def test_what_is_not_committed_counts(made: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "upstream"
+    git(made, "clone", "-q", "upstream", str(copy))
+    git(copy, "checkout", "-q", "origin/main")
+    (copy / "kiln.py").write_text(RELEASED.replace("def raku(pot): ...\n", ""))
+    found = form(impact(made, str(copy), "engine", "--format", "json"))
+    assert places(found) == [("engine", "silent", "DW201", 10)]
+    commit = git(copy, "rev-parse", "HEAD")[:9]
+    assert (found["base"]["version"], found["library"]["version"]) == (f"1.0+g{commit}", f"1.0+g{commit}.dirty")
+    assert found["base"]["source"] == f"{commit}, the commit it is on"
+
+
+def test_what_the_main_line_has_broken_is_not_the_fault_of_a_branch(made: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "upstream"
+    git(made, "clone", "-q", "upstream", str(copy))
+    git(copy, "checkout", "-q", "-B", "main", "origin/main")
+    (copy / "kiln.py").write_text(RELEASED.replace("def raku(pot): ...\n", ""))
+    git(copy, "commit", "-qam", "main breaks raku")
+    git(copy, "checkout", "-q", "-b", "fix")
+    (copy / "kiln.py").write_text((copy / "kiln.py").read_text().replace("slow=True", "slow=False"))
+    git(copy, "commit", "-qam", "slow no more")
+    git(copy, "update-ref", "-d", "refs/remotes/origin/main")
+    git(copy, "update-ref", "-d", "refs/remotes/origin/HEAD")
+    git(copy, "update-ref", "refs/remotes/origin/main", "main")
+    result = impact(made, f"git:{copy}@fix", "engine", "--format", "json")
+    assert places(form(result)) == [("engine", "differs", "DW304", 16)]
+    assert result.status == 0
+    assert form(result)["code"][0]["already_broken"] == 1
+    # Against the release, both count.
+    against = form(impact(made, f"git:{copy}@fix", "engine", "--base", "1.0", "--format", "json"))
+    assert places(against) == [("engine", "differs", "DW304", 16), ("engine", "silent", "DW201", 10)]
+
+
+def test_an_archive_is_held_against_the_newest_release(made: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "kiln-1.1-py3-none-any.whl"
+    archive.write_bytes(make_wheel({"kiln.py": BRANCH}, "kiln", "1.1"))
+    found = form(impact(made, str(archive), "engine", "--format", "json"))
+    assert (found["base"]["version"], found["library"]["version"]) == ("1.0", "1.1+file")
+    assert places(found) == sorted([*EXPECTED, ("engine", "breaks", "DW104", 20)])
+
+
+def test_the_same_as_a_scan_says(made: Path) -> None:
+    """The machinery of `scan --against PLACE` is the same: what it says of the state is what is new, and no more."""
+    scanned = run("scan", "engine", "--against", "kiln @ ../upstream", "--format", "json", cwd=made / "studio")
+    errors = [(f["code"], f["line"]) for f in json.loads(scanned.out)["findings"] if f["severity"] == "error"]
+    told = [(code, line) for _, effect, code, line in EXPECTED if effect in ("breaks", "silent")]
+    assert sorted(errors) == sorted(told)
+
+
+def test_a_code_base_that_cannot_be_looked_at_is_a_row(made: Path) -> None:
+    result = impact(made, "git:../upstream@main", "other", "nowhere", "--base", "git:../upstream@main~0")
+    assert (result.status == 2 and "itself" in result.err) or "nowhere" in result.err
+    result = impact(made, "../upstream", "nowhere", "other", "--format", "json")
+    assert [each["name"] for each in form(result)["code"]] == ["other"]
+    assert [each["code_base"] for each in form(result)["not_looked_at"]] == ["nowhere"]
+    assert result.status == 2
+    assert "error: nowhere: " in result.err
+
+
+def test_for_a_person_and_for_a_pull_request(made: Path) -> None:
+    words = ("engine", "other", "--format", "markdown=body.md", "--format", "html=impact.html", "--format", "text")
+    result = impact(made, "git:../upstream@topic", *words)
+    lines = result.out.splitlines()
+    version = f"1.0+g{git(made / 'upstream', 'rev-parse', 'topic')[:9]}"
+    said = "breaks 4 places (1 silently) of engine, changes what is done at 1 place"
+    assert lines[-1] == f"kiln {version}: {said}"
+    assert "raku is removed  breaks silently 1 place" in lines
+    assert any(line.startswith("  SILENT     engine engine.py:10:16 DW201") for line in lines), result.out
+    assert "1 change touch nobody here; --all lists them" in lines
+    body = (made / "studio" / "body.md").read_text(encoding="utf-8")
+    assert body.startswith("<!-- driftwatch impact -->\n")
+    assert "| `other` | 2 places | ✅ works as before | none |" in body.replace("3 places", "2 places")
+    page = (made / "studio" / "impact.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and "kiln.raku(pot)" in page.replace("<mark>", "").replace("</mark>", "")
+    assert "<script" not in page
+
+
+def test_a_commit_of_a_code_base_and_a_list(made: Path) -> None:
+    engine = made / "git-engine"
+    engine.mkdir(exist_ok=True)
+    (engine / "engine.py").write_text(ENGINE)
+    git(engine, "init", "-q", "-b", "main")
+    git(engine, "add", ".")
+    git(engine, "commit", "-qm", "engine")
+    (engine / "engine.py").write_text("")
+    (made / "code.txt").write_text(f"# ours\ngit:{engine.name}@main\nstudio/other  # theirs\n")
+    found = form(impact(made, "../upstream", "../code.txt", "--format", "json"))
+    assert [each["name"] for each in found["code"]] == ["git-engine at main", "other"]
+    assert {code for code, *_ in places(found)} == {"git-engine at main"}
+
+
+def test_hostile_names_have_no_effect(made: Path) -> None:
+    folder = made / "studio" / "<u>x\x1b[2J @all"
+    folder.mkdir(exist_ok=True)
+    (folder / "engine.py").write_text(ENGINE)
+    words = (str(folder), "--format", "markdown=h.md", "--format", "html=h.html", "--format", "text")
+    result = impact(made, "../upstream", *words)
+    assert result.status == 1 and "\x1b" not in result.out
+    for name in ("h.md", "h.html"):
+        text = (made / "studio" / name).read_text(encoding="utf-8")
+        assert "\x1b" not in text and "<u>" not in text.replace("`<u>x", "")
+    assert safe("\x1b") in result.out
+
+
+@pytest.mark.parametrize(
+    ("library", "words", "said"),
+    [
+        ("../upstream", ("engine", "--base", "7.0"), "7.0"),
+        ("git:../upstream@nope", ("engine",), "has no commit 'nope'"),
+        ("git:../upstream@main..topic", ("engine", "--base", "1.0"), "names its base itself"),
+        ("1.0", ("engine",), "there is no release before 1.0"),
+        ("nowhere", ("engine",), "neither a release nor a folder"),
+    ],
+)
+def test_what_makes_no_sense_is_said(made: Path, library: str, words: tuple[str, ...], said: str) -> None:
+    result = impact(made, library, *words)
+    assert result.status == 2
+    assert said in result.err, result.err
+
+
+def test_a_range_means_each_release() -> None:
+    known = {"vllm": ("0.19.0", "0.20.0", "0.20.1", "0.21.0")}
+    assert each_release("pypi:vllm>=0.20,!=0.20.1", known.__getitem__) == ("pypi:vllm==0.20.0", "pypi:vllm==0.21.0")
+    for text in ("pypi:vllm", "pypi:vllm==0.20.0", "../engine", "git:x@>=1"):
+        assert each_release(text, known.__getitem__) == (text,)
+    with pytest.raises(UsageError, match="selects no release"):
+        each_release("pypi:vllm>9", known.__getitem__)
+
+
+def test_lists(tmp_path: Path) -> None:
+    (tmp_path / "code.toml").write_text('code = ["pypi:vllm>=0.20", "../engine", "git:../lib@main"]\n')
+    assert read_list(tmp_path / "code.toml") == (
+        "pypi:vllm>=0.20",
+        f"{tmp_path}/../engine",
+        f"git:{tmp_path}/../lib@main",
+    )
+    (tmp_path / "code.toml").write_text("code = 3\n")
+    with pytest.raises(InputError, match="has no list `code` of texts"):
+        read_list(tmp_path / "code.toml")
