@@ -82,6 +82,14 @@ RUN echo kiln-bricks==1.0
 """
 
 
+BASE = """\
+[project]
+name = "pottery"
+dependencies = ["{}"]
+[project.optional-dependencies]
+"""
+
+
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
@@ -337,3 +345,35 @@ def test_companions_that_an_installer_chooses_or_does_not_find(
     watched = Watched(store.load(target.snapshots), target.data, target.companions)
     result = scan(ScanRequest((write(tmp_path, files),), (watched,), base=tmp_path))
     assert [(f.code, f.location.path, f.location.line) for f in result.findings] == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"pyproject.toml": BASE.format("kiln==2.0") + "new = ['kiln==2.1']\n"}, [("pyproject.toml", 5)]),
+        ({"pyproject.toml": BASE.format("kiln==2.0") + "new = ['kiln==2.0+clay']\n"}, []),
+        ({"pyproject.toml": BASE.format("kiln==2.0") + "new = ['kiln>=2.1']\n"}, []),
+        ({"pyproject.toml": BASE.format("kiln") + "old = ['kiln==2.0']\nnew = ['kiln==2.1']\n"}, []),
+        ({"pyproject.toml": BASE.format("kiln-fuel==2.0") + "new = ['kiln-fuel==2.1']\n"}, [("pyproject.toml", 5)]),
+        ({"pyproject.toml": BASE.format("pot==2.0") + "new = ['pot==2.1']\n"}, []),
+        (
+            {
+                "pyproject.toml": BASE.format("kiln==2.0; sys_platform=='linux'")
+                + "new = ['kiln==2.1; os_name=='nt'']\n"
+            },
+            [],
+        ),
+        (
+            {"requirements/a.txt": "kiln==2.0\n", "requirements/b.txt": "-r a.txt\nkiln==2.1\n"},
+            [("requirements/b.txt", 2)],
+        ),
+        ({"requirements/a.txt": "kiln==2.0\n", "requirements/b.txt": "kiln==2.1\n"}, []),
+        ({"Dockerfile": "FROM x\nRUN pip install kiln==2.0\nRUN pip install kiln==2.1\n"}, []),
+    ],
+)
+def test_pins_that_no_installer_can_have_at_once(
+    tmp_path: Path, files: dict[str, str], expected: list[tuple[str, int]]
+) -> None:
+    result = scanned(write(tmp_path, files))
+    found = [(f.location.path, f.location.line) for f in result.findings if f.code == "DW604"]
+    assert found == expected

@@ -14,6 +14,7 @@ from driftwatch.rules import (
     advisory,
     changed_constant,
     changed_default,
+    conflicting_pins,
     deprecated,
     invalid_literal,
     loose_companion,
@@ -61,6 +62,7 @@ RULES: tuple[Rule, ...] = (
     package_skew.RULE,
     loose_companion.RULE,
     unpublished_companion.RULE,
+    conflicting_pins.RULE,
 )
 """Every rule, in the order of their codes."""
 
