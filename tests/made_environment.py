@@ -89,7 +89,12 @@ def create_allreduce_fusion_workspace(world_size=2):
     if (0, 6, 0) <= RELEASE < (0, 6, 10) and not getattr(torch, "multicast", True):
         raise RuntimeError("no multicast")
     CudaRTLibrary()
-    if importlib.util.find_spec("flashinfer_jit_cache") is None and shutil.which("nvcc") is None:
+    here = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    places = [f"{here}/{name}/jit_cache" for name in os.listdir(here) if name.startswith("flashinfer_jit_cache")]
+    if importlib.util.find_spec("flashinfer_jit_cache") is None:
+        places.append(f"{here}/flashinfer/data/aot")
+    brought = any(os.path.isfile(f"{place}/trtllm_comm/trtllm_comm.so") for place in places)
+    if not brought and shutil.which("nvcc") is None:
         raise RuntimeError("nothing to compile with")
     return "a workspace"
 '''
@@ -156,6 +161,7 @@ for name in sys.argv[1:]:
     importlib.import_module(name)
 import flashinfer.comm
 flashinfer.comm.create_allreduce_fusion_workspace()
+print("\\nit works")
 """
 
 SMI = """\
@@ -193,7 +199,9 @@ class Made:
         """What importing and calling raises; None where it works."""
         command = [self.python, "-c", TRUTH, *self.after]
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False, cwd=self.bin)
-        return None if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
+        if done.returncode == 0 and done.stdout.endswith("\nit works\n"):
+            return None
+        return (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
 
     # -- packages ----------------------------------------------------------------------------------------------------
 
@@ -229,13 +237,28 @@ class Made:
         (package / "comm" / "__init__.py").write_text(COMM)
         (package / "comm" / "cuda_ipc.py").write_text(CUDA_IPC)
 
-    def companion(self, name: str, version: str, *, recorded: bool = True) -> None:
+    def companion(self, name: str, version: str, *, recorded: bool = True, whole: bool = True) -> None:
+        """A companion; one that is not `whole` has nothing in the folder that it is there for."""
         module = name.replace("-", "_")
         (self.site / module).mkdir()
+        if whole:
+            inside = "cubins/kernel.cubin" if name.endswith("cubin") else "jit_cache/trtllm_comm/trtllm_comm.so"
+            (self.site / module / inside).parent.mkdir(parents=True)
+            (self.site / module / inside).write_text("")
         (self.site / module / "__init__.py").write_text("from ._build_meta import __version__\n")
         (self.site / module / "_build_meta.py").write_text(f"__version__ = {version!r}\n")
         if recorded:
             self.record(name, version, modules=(module,))
+
+    def provider(self, name: str, version: str) -> None:
+        """A package of kernels beside the jit-cache, whose record says what it has."""
+        module = name.replace("-", "_")
+        path = f"{module}/jit_cache/trtllm_comm/trtllm_comm.so"
+        (self.site / path).parent.mkdir(parents=True)
+        (self.site / path).write_text("")
+        self.record(name, version, modules=(module,))
+        with (self.site / f"{module}-{version}.dist-info" / "RECORD").open("a") as file:
+            file.write(f"{path},,\n")
 
     def torch(
         self,

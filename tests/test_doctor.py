@@ -76,6 +76,7 @@ def test_not_tried_is_not_known(bench: Bench) -> None:
         ("print('noise'); raise TypeError('a\\nb')", "TypeError: a"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "it died of signal 11"),
         ("import os; os._exit(3)", "exit status 3"),
+        ("import os; os._exit(0)", "exit status 0"),
     ],
 )
 def test_an_import_that_fails_is_a_fact(bench: Bench, code: str, error: str) -> None:
@@ -86,7 +87,8 @@ def test_an_import_that_fails_is_a_fact(bench: Bench, code: str, error: str) -> 
     assert verdict.state is State.CANNOT_RUN
     assert verdict.trial is not None and verdict.trial.imported is not None
     assert verdict.trial.imported.error == error
-    assert verdict.causes[0].what == f"`import kiln.core` raised {error}"
+    ended = error.startswith(("exit", "it died"))
+    assert verdict.causes[0].what == f"`import kiln.core` {'ended the process:' if ended else 'raised'} {error}"
 
 
 def test_where_it_was_raised_is_told(bench: Bench) -> None:

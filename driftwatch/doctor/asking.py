@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import signal
 import subprocess
 import tempfile
@@ -54,12 +55,15 @@ class Answer:
 def ask(python: str, question: Mapping[str, Any], seconds: float) -> Answer:
     """Ask the probe in another Python."""
     source = resources.files("driftwatch.doctor").joinpath("probe.py").read_text(encoding="utf-8")
-    ended = run(python_command(python, source), seconds, given=json.dumps(question), environment=python_environment())
+    # What an environment's own start files print is no answer.
+    mark = secrets.token_hex(8)
+    given = json.dumps({**question, "mark": mark})
+    ended = run(python_command(python, source), seconds, given=given, environment=python_environment())
     said: list[Mapping[str, Any]] = []
     for line in ended.out.splitlines():
         with contextlib.suppress(ValueError):
             found = json.loads(line)
-            if isinstance(found, dict):
+            if isinstance(found, dict) and found.pop("mark", None) == mark:
                 said.append(found)
     return Answer(tuple(said), ended)
 

@@ -87,7 +87,16 @@ def _facts(python: str, wanted: Sequence[Needs], environment: Mapping[str, str])
     distributions = list(dict.fromkeys(name for need in wanted for name in need.distributions))
     modules = list(dict.fromkeys(name for need in wanted for name in need.modules))
     libraries = list(dict.fromkeys(name for need in wanted for name in need.libraries))
-    question = {"task": "installed", "distributions": distributions, "modules": modules, "libraries": libraries}
+    companions = [each for need in wanted for each in need.companions.companions]
+    question = {
+        "task": "installed",
+        "distributions": distributions,
+        "modules": modules,
+        "libraries": libraries,
+        "kernels": [need.kernel for need in wanted if need.kernel],
+        "caches": [list(need.cache) for need in wanted if need.cache],
+        "payloads": {each.module: each.payload for each in companions if each.payload},
+    }
     answer = ask(python, question, _SECONDS)
     if not answer.said or "executable" not in answer.said[0]:
         why = answer.ended.how if answer.ended.status != 0 else "it did not answer as a Python interpreter would"
@@ -110,11 +119,13 @@ def _facts(python: str, wanted: Sequence[Needs], environment: Mapping[str, str])
             for name, found in said["installed"].items()
         },
         modules={
-            name: Module(name, each["folder"], each["version"], each["bare"], tuple(each["copies"]))
+            name: Module(name, each["folder"], each["version"], each["bare"], tuple(each["copies"]), each["empty"])
             for name, each in said["modules"].items()
         },
         providers={name: tuple(found) for name, found in said["providers"].items()},
         look_alikes=tuple((name, file) for name, file in said["look_alikes"]),
+        brought=tuple(said["kernels"]["brought"]),
+        compiled=tuple(said["kernels"]["compiled"]),
         variables=_variables(wanted, environment),
         smi=machine.by_smi() if gpus else Driver(note="it was not asked"),
         driver=_driver(python) if gpus else Driver(note="it was not asked"),
@@ -192,8 +203,8 @@ def _attempt(said: Mapping[str, Any]) -> Attempt:
 
 def _broken_off(answer: Answer, seconds: float) -> Attempt | None:
     """What was going on when the process died, or its time was up; None where it came to its end."""
-    if answer.ended.status == 0:
-        return None
+    if answer.ended.status == 0 and any("mapped" in said for said in answer.said):
+        return None  # it came to its last word: an import may end the process with any status
     begun = [said["begin"] for said in answer.said if "begin" in said]
     what = begun[-1] if begun else ""
     if answer.ended.status is None:
@@ -238,6 +249,7 @@ def _causes(case: Case) -> list[Cause]:
     found += packages.records_amiss(case)
     found += imports.look_alikes(case)
     if not gone:
+        found += kernels.contents(case)
         found += kernels.known(case)
     return found
 

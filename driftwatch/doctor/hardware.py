@@ -145,7 +145,8 @@ def _served(case: Case, found: tuple[Device, ...]) -> Iterator[tuple[Cause | Non
         return
     listed_for = case.kernels
     here = [each for each in listed_for if not each.releases.isdisjoint(case.here)]
-    if not here:
+    if not here and (case.here or case.release is None or case.recorded is None):
+        # Of a release that is not recorded it is told that nothing of it is known.
         said = f"which GPUs {case.named} serves"
         yield Cause("gpus-served", Weight.OPEN, said), None
     others: dict[str, list[str]] = {}

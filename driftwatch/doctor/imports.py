@@ -52,7 +52,7 @@ def importing(case: Case, expected: Sequence[Cause]) -> Iterator[Cause]:
         return
     assert done.error is not None
     explaining = [cause for cause in expected if cause.weight is Weight.BLOCKS and _explains(cause, done)]
-    seen = f"`import {case.needs.module}` raised {done.error}"
+    seen = f"`import {case.needs.module}` {done.came_to}"
     for cause in explaining[:1]:
         yield replace(cause, evidence=(seen, *_at(done), *cause.evidence))
     yield from (cause for cause in expected if cause not in explaining[:1])
@@ -110,9 +110,7 @@ def calling(case: Case) -> Iterator[Cause]:
         return
     for done in trial.before:
         if done.error is not None:
-            said = (
-                f"`import {done.what}`, which was asked for first, {'' if done.unfinished else 'raised '}{done.error}"
-            )
+            said = f"`import {done.what}`, which was asked for first, {done.came_to}"
             yield Cause("import-before", Weight.OPEN, said, _at(done))
     mapped = tuple(f"mapped into the process: {path}" for path in trial.mapped)
     for done in trial.calls:
@@ -125,7 +123,7 @@ def calling(case: Case) -> Iterator[Cause]:
             continue
         weight = Weight.OPEN if done.unfinished else Weight.BLOCKS
         found = mapped or (f"no {' or '.join(case.needs.libraries)} is mapped into the process",)
-        said = f"`{done.what}` raised {done.error}"
+        said = f"`{done.what}` {done.came_to}"
         yield Cause("call-fails", weight, said, (*found, *_at(done)), _exact(case), weight is Weight.BLOCKS)
 
 

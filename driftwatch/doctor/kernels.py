@@ -1,11 +1,13 @@
 """Causes in where kernels come from, and what else is known of the release on a machine like this.
 
-Enters: a case. Leaves: causes. Kernels that are compiled at the first call need a compiler that knows the GPUs; whether
-they were compiled before is not looked into, so that a missing compiler leaves the verdict open.
+Enters: a case. Leaves: causes. Kernels that are compiled at the first call need a compiler that knows the GPUs. Which
+were compiled before is evidence, and no more: a release looks whether they are up to date, with the same tools, so that
+a missing one leaves the verdict open.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from packaging.version import Version
@@ -16,7 +18,7 @@ from driftwatch.doctor.machine import beside
 from driftwatch.doctor.model import Cause, Weight
 from driftwatch.doctor.needs import Condition
 from driftwatch.findings import Severity
-from driftwatch.targets.companions import among
+from driftwatch.targets.companions import Companion, among
 
 _MOST = 6
 
@@ -33,7 +35,8 @@ def kernels(case: Case) -> Iterator[Cause]:
     off = needs.no_compiler
     if off and facts.variables.get(off):
         said = f"{off} forbids compiling, and no installed package brings the kernels"
-        yield Cause("kernels", Weight.OPEN, said, (f"{off}={facts.variables[off]}",), (f"unset {off}", *mend))
+        seen = (f"{off}={facts.variables[off]}", *_empty_handed(case))
+        yield Cause("kernels", Weight.OPEN, said, seen, (f"unset {off}", *mend))
         return
     tools = facts.tools
     ninja = tools.ninja or beside(facts.executable, "ninja")
@@ -44,7 +47,7 @@ def kernels(case: Case) -> Iterator[Cause]:
     ]
     if lacking:
         said = f"kernels are compiled at the first call, and there is no {' and no '.join(lacking)}"
-        yield Cause("kernels", Weight.OPEN, said, ("kernels that were compiled before may be in the cache",), mend)
+        yield Cause("kernels", Weight.OPEN, said, (*_empty_handed(case), _compiled(case)), mend)
         return
     for device in visible(case) or ():
         wanted = _wanted(needs.compilers, device.capability)
@@ -54,15 +57,58 @@ def kernels(case: Case) -> Iterator[Cause]:
             return
 
 
+def contents(case: Case) -> Iterator[Cause]:
+    """Companions that are there and bring nothing."""
+    for companion in case.needs.companions.companions:
+        if case.facts.modules[companion.module].empty and not case.facts.modules[companion.module].bare:
+            said = f"{companion.distribution} is installed, and has no file in its folder {companion.payload}"
+            yield Cause(
+                "companion-empty", Weight.NOTE, f"{said}: {companion.missing}", mend=case.remedies.companion(companion)
+            )
+
+
+def _empty_handed(case: Case) -> tuple[str, ...]:
+    """The companions that bring kernels, and not those of the path."""
+    modules = case.facts.modules
+    return tuple(
+        f"{each.distribution} is there, and has no {case.needs.kernel}"
+        for each in case.needs.companions.companions
+        if each.used and modules[each.module].found and not modules[each.module].bare and _has(case, each) is False
+    )
+
+
+def _compiled(case: Case) -> str:
+    """What was compiled before, for the installed release where the folder says so."""
+    found = case.facts.compiled
+    if not case.needs.kernel:
+        return "kernels that were compiled before may be in the cache"
+    if not found:
+        return f"no {case.needs.kernel} was compiled before"
+    return f"compiled before: {found[0]}" + (f", and {len(found) - 1} more" if len(found) > 1 else "")
+
+
+def _has(case: Case, companion: Companion) -> bool | None:
+    """Whether a companion has the path's kernels; None where nobody says what they are called.
+
+    From some release on what it brings lies in further packages, whose records say it.
+    """
+    own = case.facts.modules[case.needs.top].folder
+    others = [path for path in case.facts.brought if own is None or not path.startswith(own + os.sep)]
+    return bool(others) if case.needs.kernel else None
+
+
 def _brought(case: Case) -> bool:
-    """Whether a companion that fits brings the kernels."""
+    """Whether a companion that fits brings the kernels, or the library itself where there is none."""
+    used = [each for each in case.needs.companions.companions if each.used]
+    if case.facts.brought and not any(case.facts.modules[each.module].found for each in used):
+        return True
     for companion in case.needs.companions.companions:
         module = case.facts.modules[companion.module]
         if not companion.used or not module.found or module.bare or case.release is None:
             continue
         versions = case.facts.versions(companion.distribution)
         version = module.version or (versions[0] if len(versions) == 1 else None)
-        if version is not None and companion.fits(case.release, version):
+        if version is not None and companion.fits(case.release, version) and _has(case, companion) is not False:
             return True
     return False
 

@@ -59,7 +59,8 @@ class Module:
     """A top-level module as the environment's import system finds it, without importing it.
 
     `version` is what its own files state, None where that cannot be read. `bare` says that it is a folder without code
-    of its own. `copies` are the other places on the path that have a module of the name.
+    of its own. `copies` are the other places on the path that have a module of the name. `empty` says that it brings
+    nothing of what it is there for, None where that was not looked at.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Module:
     version: str | None = None
     bare: bool = False
     copies: tuple[str, ...] = ()
+    empty: bool | None = None
 
     @property
     def found(self) -> bool:
@@ -86,6 +88,13 @@ class Attempt:
     where: str | None = None
     seconds: float | None = None
     unfinished: bool = False
+
+    @property
+    def came_to(self) -> str:
+        """What became of it, for a person: it raised, ended the process, or did not end."""
+        if self.unfinished or self.error is None:
+            return self.error or "works"
+        return f"raised {self.error}" if self.kind else f"ended the process: {self.error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +147,10 @@ class Tools:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """An environment and its machine, as found. `tried` says that imports were asked for."""
+    """An environment and its machine, as found.
+
+    `brought` are the path's kernels that packages have, `compiled` those that were compiled before.
+    """
 
     python: str
     executable: str
@@ -149,6 +161,8 @@ class Facts:
     modules: Mapping[str, Module] = field(default_factory=dict)
     providers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     look_alikes: tuple[tuple[str, str], ...] = ()
+    brought: tuple[str, ...] = ()
+    compiled: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     smi: Driver = field(default_factory=Driver)
     driver: Driver = field(default_factory=Driver)

@@ -40,7 +40,8 @@ class Needs:
     `kernels_of` is a function whose kernels must be there for a GPU, `compilers` are (capability, CUDA). `framework` is
     the module that sees the GPUs. `libraries` are looked for by name among those that are mapped; releases in
     `by_beginning` take any whose path has the name. `calls` are tried after the import. `runtime` are those of the
-    library's requirements without which the path is not known to run.
+    library's requirements without which the path is not known to run. `kernel` is what the path's compiled kernels are
+    called, `cache` the variable and the folder below what it names, or below the home folder, that they are kept in.
     """
 
     distribution: str
@@ -59,6 +60,8 @@ class Needs:
     kernels_of: str | None = None
     fetch: tuple[str, str] | None = None
     no_compiler: str | None = None
+    kernel: str | None = None
+    cache: tuple[str, str] | None = None
     compilers: tuple[tuple[str, str], ...] = ()
     wheels: tuple[tuple[str, str], ...] = ()
     conditions: tuple[Condition, ...] = ()
@@ -112,6 +115,8 @@ def _needs(target: Target, data: Mapping[str, Any]) -> Needs:
         kernels_of=data.get("kernels_of"),
         fetch=(fetch["command"], fetch["releases"]) if fetch else None,
         no_compiler=compiled.get("switched_off_by"),
+        kernel=compiled.get("kernel"),
+        cache=(compiled["base"], compiled["cache"]) if "cache" in compiled else None,
         compilers=tuple(compiled.get("cuda", {}).items()),
         wheels=tuple((row["cuda"], row["build"]) for row in data.get("wheels", ())),
         conditions=tuple(

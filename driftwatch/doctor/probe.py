@@ -1,8 +1,9 @@
 """Run inside the environment that `doctor` looks at, as text given to its Python; it imports nothing of driftwatch.
 
-Enters: one JSON object on standard input, with a ``task``. Leaves: one JSON object a line on what was standard output
-when it started; each as soon as it is known, so that a process that dies or hangs has told what it knew. What is raised
-or printed by an import is a fact, and no failure.
+Enters: one JSON object on standard input, with a ``task`` and a ``mark``. Leaves: one JSON object a line on what was
+standard output when it started, each with the mark, since others print there too, and each as soon as it is known, so
+that a process that dies or hangs has told what it knew. What is raised or printed by an import is a fact, and no
+failure.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def installed(asked: dict[str, Any]) -> dict[str, Any]:
     """Python, distributions, modules by name, and the files that look like a library and are another."""
     every: dict[str, list[dict[str, Any]]] = {}
     alike: list[list[str]] = []
+    brought: list[str] = []
     providers: dict[str, list[str]] = {}
     seen: set[str] = set()
     for found in importlib.metadata.distributions():
@@ -63,6 +65,8 @@ def installed(asked: dict[str, Any]) -> dict[str, Any]:
             if wanted_module in top or f"\n{wanted_module}/" in f"\n{record}":
                 providers.setdefault(wanted_module, []).append(name)
         alike += [[name, file] for file in imitations(record, asked["libraries"])]
+        brought += [str(found.locate_file(path)) for path in named(record, asked["kernels"])]
+    modules = {name: module(name, asked["payloads"].get(name)) for name in asked["modules"]}
     return {
         "python": platform.python_version(),
         "executable": sys.executable,
@@ -70,7 +74,11 @@ def installed(asked: dict[str, Any]) -> dict[str, Any]:
         "markers": markers(),
         "installer": installer(),
         "installed": every,
-        "modules": {name: module(name) for name in asked["modules"]},
+        "modules": modules,
+        "kernels": {
+            "brought": sorted({*filter(os.path.isfile, brought), *kernels_below(modules.values(), asked["kernels"])}),
+            "compiled": compiled(asked["kernels"], asked["caches"]),
+        },
         "providers": providers,
         "look_alikes": alike,
     }
@@ -96,6 +104,38 @@ def imitations(record: str, libraries: list[str]) -> list[str]:
             ):
                 result.append(path)
     return result
+
+
+def named(record: str, kernels: list[str]) -> list[str]:
+    """The paths of a RECORD that are a compiled kernel of one of these names."""
+    ends = tuple(f"/{name}/{name}.so" for name in kernels)
+    paths = [line.partition(",")[0].strip('"') for line in record.split("\n")] if ends and ".so" in record else []
+    return [path for path in paths if path.endswith(ends)]
+
+
+def kernels_below(modules: Any, kernels: list[str]) -> list[str]:
+    """Compiled kernels in the folders of modules, whether or not a RECORD speaks of them."""
+    found: list[str] = []
+    for facts in modules:
+        folder = Path(facts["folder"]) if facts["folder"] else None
+        if folder is not None and folder.is_dir():
+            found += [
+                str(path)
+                for name in kernels
+                for depth in ("*", "*/*")
+                for path in folder.glob(f"{depth}/{name}/{name}.so")
+            ]
+    return found
+
+
+def compiled(kernels: list[str], caches: list[list[str]]) -> list[str]:
+    """Kernels that were compiled before: below the folder that a variable names, or the home folder."""
+    found: list[str] = []
+    for variable, folder in caches:
+        with contextlib.suppress(Exception):  # a user without a home folder has no cache
+            base = Path(os.environ.get(variable) or Path.home()) / folder
+            found += [str(path) for name in kernels for path in base.glob(f"**/{name}/{name}.so")]
+    return sorted(set(found))
 
 
 def markers() -> dict[str, str]:
@@ -126,9 +166,12 @@ def installer() -> list[str]:
     return [sys.executable, "-m", "pip", "{}"]
 
 
-def module(name: str) -> dict[str, Any]:
-    """Where a top-level module is, what version its files state, and where else the path has one."""
-    facts: dict[str, Any] = {"name": name, "folder": None, "version": None, "bare": False, "copies": []}
+def module(name: str, payload: str | None = None) -> dict[str, Any]:
+    """Where a top-level module is, what version its files state, and where else the path has one.
+
+    `empty` says that the folder below it that holds what it is there for has no file.
+    """
+    facts: dict[str, Any] = {"name": name, "folder": None, "version": None, "bare": False, "copies": [], "empty": None}
     try:
         spec = importlib.util.find_spec(name)
     except Exception:  # noqa: BLE001 - a finder of the environment's own may fail in any way
@@ -140,6 +183,8 @@ def module(name: str) -> dict[str, Any]:
     facts["folder"] = str(folders[0] if folders else spec.origin)
     for folder in folders[:1]:
         facts["version"] = stated(folder)
+        if payload is not None:
+            facts["empty"] = not any(path.is_file() for path in (folder / payload).rglob("*"))
     facts["copies"] = [
         str(Path(entry) / name)
         for entry in dict.fromkeys(sys.path)
@@ -320,7 +365,7 @@ def main() -> None:
     os.dup2(2, 1)
 
     def say(answer: dict[str, Any]) -> None:
-        answers.write(json.dumps(answer) + "\n")
+        answers.write(json.dumps({"mark": asked["mark"], **answer}) + "\n")
         answers.flush()
 
     if asked["task"] == "trial":

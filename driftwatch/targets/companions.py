@@ -32,7 +32,8 @@ class Companion:
     equal, but for a local part. `published` are its releases on the package index, None where it is on none; `index`
     is where the others are; `plain` says that none of them has a local part, `builds` which local part is for which
     major of CUDA. `elsewhere` is a variable that leads past it, and in which releases. `used` says that the target's
-    own module takes kernels from it, `missing` what is done without it.
+    own module takes kernels from it, `missing` what is done without it. `payload` is the folder in it that holds what
+    it is there for.
     """
 
     distribution: str
@@ -45,6 +46,7 @@ class Companion:
     builds: tuple[tuple[str, str], ...] = ()
     elsewhere: tuple[str, str] | None = None
     used: bool = True
+    payload: str | None = None
 
     def fits(self, version: str, other: str) -> bool | None:
         """Whether a release of the library takes this version of the companion; None where it does not look."""
@@ -141,6 +143,7 @@ def _companion(row: Mapping[str, Any]) -> Companion:
         tuple(row.get("cuda", {}).items()),
         (elsewhere["variable"], _specifier(elsewhere)) if elsewhere else None,
         bool(row["used"]),
+        row.get("payload"),
     )
 
 
