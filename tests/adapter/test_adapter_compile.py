@@ -81,6 +81,45 @@ def test_quantised(fa: ModuleType, op: Any, kind: str) -> None:
         op.quantized(x, residual, weight, kind="int8")
 
 
+@pytest.mark.parametrize("quantised", [False, True])
+@pytest.mark.parametrize("shared", [False, True])
+def test_moe(fa: ModuleType, op: Any, shared: bool, quantised: bool) -> None:
+    (experts, index, factor, more), (_, residual, weight) = fa.make_experts(5, op.request, 1, 4)[0], tensors(5)
+    beside, scale = more if shared else None, torch.tensor([0.5]) if quantised else None
+    given = (experts, residual, weight, 1e-6, 0.0, index, factor, beside, scale, op._key)
+    torch.library.opcheck(op._operators.allreduce_moe_finalize.default, given)
+
+    def layer(x: Any) -> Any:
+        return op.moe_finalize(x * 2, index, factor, residual, weight, shared_expert_output=beside, scale=scale)
+
+    made, compiled = layer(experts), torch.compile(layer, fullgraph=True, backend="aot_eager")(experts)
+    for got, want in zip(compiled, made, strict=True):
+        assert got.dtype == want.dtype
+        assert torch.equal(got.float(), want.float())
+    finalized = fa.reference_moe_finalize(experts * 2, index, factor, beside)
+    normed, summed = op(finalized, residual, weight)
+    wanted = fa.quantize(normed, "fp8", scale, "linear", 0)[0] if quantised else normed
+    assert torch.equal(made[0].float(), wanted.float())
+    assert torch.equal(made[1], summed)
+    with pytest.raises(ValueError, match="one float32 number"):
+        op.moe_finalize(experts, index, factor, residual, weight, scale=torch.ones(2))
+
+
+def test_what_an_operation_is_made_for_is_what_calls_omit(fa: ModuleType) -> None:
+    x, residual, weight = tensors(3)
+    made = {"rms_eps": 1e-3, "weight_bias": 1.0}
+    with fa.FusedAllReduce(None, HIDDEN, torch.bfloat16, 8, **made) as op:
+        for got, want in (
+            (op(x, residual, weight), op(x, residual, weight, 1e-3, 1.0)),
+            (op(x, residual, weight, weight_bias=0.0), op(x, residual, weight, 1e-3, 0.0)),
+        ):
+            assert torch.equal(got[0], want[0])
+        kind = {"kind": "dynamic-fp8"}
+        assert torch.equal(
+            op.quantized(x, residual, weight, **kind).scale, op.quantized(x, residual, weight, 1e-3, 1.0, **kind).scale
+        )
+
+
 def test_buffers_shapes_and_no_residual(op: Any) -> None:
     x, residual, weight = tensors(6)
     normed, summed = op(x, residual, weight)
@@ -205,6 +244,16 @@ def test_what_is_asked_for(fa: ModuleType, monkeypatch: pytest.MonkeyPatch) -> N
         {"dtype": None},
         {"fused": None},
         {"backend": []},
+        {"backend": "auto,trtllm"},
+        {"backend": ["trtllm", "trtllm"]},
+        {"patterns": "kNoSuch"},
+        {"patterns": ["kMoEFinalizeARResidualRMSNorm"]},
+        {"patterns": 3},
+        {"top_k": 0},
+        {"top_k": "many"},
+        {"rms_eps": 0.0},
+        {"rms_eps": float("inf")},
+        {"weight_bias": None},
         {"group": "WORLD"},
     ):
         arguments = {"group": None, "hidden_dim": HIDDEN, "dtype": torch.bfloat16, "max_token_num": 8, **wrong}

@@ -146,7 +146,8 @@ class FusedAllReduce(Calls):
         dimension. `input` and `residual` are `[..., hidden_dim]` of the operation's
         dtype, `weight` is `[hidden_dim]` of that dtype, all on one device; nothing of
         them is written to but what is also given as `norm_out` and `residual_out`,
-        which are like the input. `use_oneshot` None leaves the strategy to the build.
+        which are like the input. `eps` and `weight_bias` None are those that the
+        operation was made for. `use_oneshot` None leaves the strategy to the build.
         `trigger_completion_at_end` False lets a consumer begin early, which must then
         wait by itself.
 
