@@ -72,7 +72,11 @@ def _owner_of(atom: Atom) -> Atom:
 def derived_from(releases: ReleaseSet, *values: Value) -> Value:
     """As `made_from`, of values alone: what it is of a parameter's, whoever calls the function decides."""
     made = made_from(releases, *values)
-    parameter = next((a.parameter for v in values for _, a in v.alternatives if of_parameter(a)), None)
+    parameter = None
+    for value in values:
+        for _, atom in value.alternatives:
+            if parameter is None and type(atom) is Unknown:
+                parameter = atom.parameter
     if parameter is None:
         return made
     return Value(

@@ -96,11 +96,13 @@ def unknown_call(
 
     What it gives for something of the library may be a guard. `reads_only`: it leaves what it is given as it is.
     """
-    given = [_as_given(run, value) for value in arguments.values()]
+    values = arguments.values()
+    given = [_as_given(run, value) for value in values]
     if not reads_only:
         hand_over(run, arguments, node)
-    for value in arguments.values():
-        if only_says(node):
+    says = bool(values) and only_says(node)
+    for value in values:
+        if says:
             escape(run, value)
         else:
             lose(run, value, node, PASSED_ON)
@@ -123,11 +125,16 @@ def _default(arguments: Arguments, node: cst.CSTNode) -> Value:
     )
 
 
+_LOOKED_AT = frozenset({LibModule, LibObject, ListRef, DictRef})
+
+
 def _as_given(run: Run, value: Value) -> Value:
     """An argument, tainted where it is a module, class or function of the library: what it has may be looked at.
 
     So is a container that holds what depends on the release.
     """
+    if not any(type(atom) in _LOOKED_AT for _, atom in value.alternatives):
+        return value
     given = value.where(lambda atom: isinstance(atom, (LibModule, LibObject)))
     for where, atom in value.alternatives:
         content = run.content(atom.key) if isinstance(atom, (ListRef, DictRef)) else None

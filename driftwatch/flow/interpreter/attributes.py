@@ -116,8 +116,11 @@ _ALONE = frozenset({External, Instance, Class, ProjectModule, LibModule})
 
 def _of_a_guard(owner: Value, value: Value) -> Value:
     """An attribute; what is not understood of something that depends on the release may be a guard."""
-    guards = depends_on_release(owner) | owner.where(lambda atom: isinstance(atom, (LibObject, LibMethod)))
-    return unknown_tainted(value, guards) if guards else value
+    guards = depends_on_release(owner)
+    for where, atom in owner.alternatives:
+        if isinstance(atom, (LibObject, LibMethod)):
+            guards |= where
+    return unknown_tainted(value, guards) if guards.mask else value
 
 
 def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:

@@ -145,7 +145,7 @@ def pairwise(run: Run, operation: str, left: Value, right: Value) -> Value:
             atom = _combined(operation, a, b)
             if atom is not None:
                 found.append((both, atom))
-            elif guards:
+            elif guards.mask:
                 found.extend(run.combine(both, left.within(both), right.within(both)).alternatives)
             else:
                 found.extend(run.combine(both, Value(((both, a),)), Value(((both, b),))).alternatives)

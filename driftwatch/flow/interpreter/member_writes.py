@@ -9,6 +9,7 @@ from driftwatch.flow.domain.renaming import reachable
 from driftwatch.flow.domain.state import DictContent, ListContent
 from driftwatch.flow.domain.taint import anonymous, tainted_within, tells
 from driftwatch.flow.domain.values import (
+    NOTHING,
     UNKNOWN,
     Atom,
     Class,
@@ -158,7 +159,8 @@ def _as_of_any(run: Run, value: Value) -> Value:
 
 def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
     """What is said of all instances of a class of the code base, when an attribute of one is set."""
-    contents = dict(code.heap)
+    held = (*value.alternatives, *code.attributes.get(name, NOTHING).alternatives)
+    contents = dict(code.heap) if any(key_of(atom) is not None for _, atom in held) else None
     value = share_attribute(run.world, code, name, _as_of_any(run, value), run.state.heap)
     before = code.attributes.get(name, Value())
     after = _few(join(run.world.identities.renewed(before, value), value))
@@ -171,6 +173,8 @@ def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
                 run.world.dependencies.change(code, anything(name))
             # What tells nothing about the library changes nothing for who reads it, once it is known to be set at all.
             code.changed |= after.defined() != before.defined() or tells(after)
+    if contents is None:
+        return
     for _, atom in value.alternatives:
         key = key_of(atom)
         if key is not None and key in run.state.heap:

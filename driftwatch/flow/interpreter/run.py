@@ -408,7 +408,7 @@ class Run:
         Where the library decides on one side and a parameter on the other, a caller who gives a constant may know.
         """
         made = derived_from(releases, *values)
-        if made.where(lambda atom: is_tainted(atom) and of_parameter(atom)):
+        if any(is_tainted(atom) and of_parameter(atom) for _, atom in made.alternatives):
             self.asks_of_library(*values)
         return made
 

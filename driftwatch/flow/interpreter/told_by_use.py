@@ -32,6 +32,8 @@ class ToldByUse:
         self._below: dict[str, list[ClassCode]] = {}
         self._derive: dict[str, list[str]] = {}
         self._members: dict[ClassCode, frozenset[str]] = {}
+        self._heads: dict[str, list[tuple[bytes, bytes]]] = {}
+        self._texts: dict[FunctionCode, str] = {}
 
     def classes(self, function: FunctionCode, parameter: cst.Param) -> list[ClassCode]:
         """The classes of which a parameter may be, of those in files that have to do with the library; none where
@@ -43,7 +45,7 @@ class ToldByUse:
         base = next((each for code in below for each in lineage(code)[0] if each.name == declared), None)
         if base is None or not _is_bare(base):
             return []
-        more = _read_of(function, parameter.name.value) - self._members_of(base)
+        more = self._read_of(function, parameter.name.value) - self._members_of(base)
         return [code for code in below if more <= self._members_of(code)] if more else []
 
     def _descendants(self, name: str) -> list[ClassCode]:
@@ -58,8 +60,10 @@ class ToldByUse:
         """The top-level classes of a file that derive from one of this name."""
         data, word = self._files.read(path), base.encode()
         if data is not None and word in data:
-            for name, bases in _CLASS.findall(data):
-                if word in re.findall(rb"\w+", bases):
+            if path not in self._heads:
+                self._heads[path] = _CLASS.findall(data)
+            for name, bases in self._heads[path]:
+                if word in bases and word in re.findall(rb"\w+", bases):
                     yield name.decode()
 
     def _class(self, path: str, name: str) -> ClassCode | None:
@@ -87,13 +91,21 @@ class ToldByUse:
         """Whether some other file may define a class below the declared one that has all that is read."""
         declared = _declared(parameter) or ""
         common = frozenset().union(*(self._members_of(code) for code in found))
-        words = [name.encode() for name in _read_of(function, parameter.name.value) & common]
+        words = [name.encode() for name in self._read_of(function, parameter.name.value) & common]
         known = {code.module.path for code in found}
         for path in self._deriving(declared):
             data = self._files.read(path) if path not in known else None
             if data is not None and all(word in data for word in words):
                 return True
         return False
+
+    def _read_of(self, function: FunctionCode, name: str) -> frozenset[str]:
+        """The attributes that a function reads of one of its parameters."""
+        if function not in self._texts:
+            tree, place = function.tree, function.tree.location(function.node)
+            lines = tree.text.split("\n")[place.line - tree.offset - 1 : place.end_line - tree.offset]
+            self._texts[function] = "\n".join(lines)
+        return frozenset(re.findall(rf"{re.escape(name)}(?<![\w.]{re.escape(name)})\.(\w+)", self._texts[function]))
 
     def _deriving(self, name: str) -> list[str]:
         """The files in which some top-level class derives from one of this name."""
@@ -114,11 +126,3 @@ def _declared(parameter: cst.Param) -> str | None:
 def _is_bare(code: ClassCode) -> bool:
     """Whether all that a class has stands in the code base."""
     return all(isinstance(a, External) and a.dotted in _BARE for base in lineage(code)[1] for _, a in base.alternatives)
-
-
-def _read_of(function: FunctionCode, name: str) -> frozenset[str]:
-    """The attributes that a function reads of one of its parameters."""
-    tree = function.tree
-    place = tree.location(function.node)
-    text = "\n".join(tree.text.split("\n")[place.line - tree.offset - 1 : place.end_line - tree.offset])
-    return frozenset(re.findall(rf"(?<![\w.]){re.escape(name)}\.(\w+)", text))
