@@ -57,7 +57,8 @@ class Renaming:
         return PartialContent(self.value(content.func), positional, keywords)
 
     def _entry(self, entry: Entry) -> Entry:
-        return replace(entry, value=self.value(entry.value))
+        value = self.value(entry.value)
+        return entry if value is entry.value else replace(entry, value=value)
 
     def _concerns(self, alternative: Alternative) -> bool:
         atom = alternative[1]

@@ -471,6 +471,8 @@ def _join_entry(
     a: Entry | None, reach_a: ReleaseSet, b: Entry | None, reach_b: ReleaseSet, decided: ReleaseSet
 ) -> Entry:
     both = reach_a & reach_b
+    if a is b and a is not None and not decided.mask and not a.releases.mask & ~both.mask:
+        return a
     if a is not None and b is not None:
         here, there = a.within(reach_a), b.within(reach_b)
         certain = (here.certain | there.certain) - (both - (here.certain & there.certain))

@@ -93,8 +93,9 @@ def made_from(releases: ReleaseSet, *values: Value) -> Value:
     """What something that is not understood makes of values: anything, and tainted where one of them is a guard's."""
     tainted = EMPTY
     for value in values:
-        tainted |= depends_on_release(value)
-    tainted &= releases
+        found = depends_on_release(value)
+        if found.mask:
+            tainted |= found & releases
     if not tainted.mask:
         return unknown(releases)
     return value_of([(releases - tainted, UNKNOWN), (tainted, TAINTED)])

@@ -89,8 +89,10 @@ def attribute_of(run: Run, owner: Value, name: str, node: cst.CSTNode) -> Value:
     """An attribute of a value, alternative by alternative."""
     found: list[Alternative] = []
     alternatives = as_alternatives(owner, run.state.reach)
-    if len(alternatives) == 1 and type(alternatives[0][1]) in _ALONE:
-        return value_of(_read(run, alternatives[0][1], name, alternatives[0][0], node))
+    if len(alternatives) == 1:
+        where, atom = alternatives[0]
+        if type(atom) in _ALONE or (type(atom) is Unknown and not atom.tainted):
+            return value_of(_read(run, atom, name, where, node))
     chosen = owner.where(is_tainted) if len(alternatives) > 1 else EMPTY
     outer = run.state.conditions
     none, others = EMPTY, EMPTY
@@ -98,7 +100,7 @@ def attribute_of(run: Run, owner: Value, name: str, node: cst.CSTNode) -> Value:
         here = where & run.state.reach
         if atom == NONE:
             none |= here
-        elif here:
+        elif here.mask:
             others |= EMPTY if is_ghost(atom) else here
             if chosen:
                 # Which of them is asked a test decides that could not be followed.

@@ -143,7 +143,7 @@ def apply_value(run: Run, func: Value, arguments: Arguments, node: cst.CSTNode) 
     alternatives = as_alternatives(func, reach)
     if not alternatives:
         return Value()
-    if len(alternatives) == 1 and alternatives[0][0] == reach:
+    if len(alternatives) == 1 and alternatives[0][0].mask == reach.mask:
         value = apply(run, alternatives[0][1], arguments, node)
         return unknown_tainted(value, depends_on_release(func)) if isinstance(alternatives[0][1], MethodOf) else value
     before = run.state

@@ -127,28 +127,28 @@ def _split(
 ) -> tuple[State, State]:
     state = run.state
     holds, fails, undecided = EMPTY, EMPTY, EMPTY
-    really_holds, really_fails = EMPTY, EMPTY
+    ghost_holds, ghost_fails = EMPTY, EMPTY
     for where, atom, is_true in answers:
-        there = not is_ghost(atom)
-        if is_true is not False:
-            holds |= where
-            really_holds |= where if there else EMPTY
-        if is_true is not True:
-            fails |= where
-            really_fails |= where if there else EMPTY
+        if is_ghost(atom):
+            ghost_holds |= where if is_true is not False else EMPTY
+            ghost_fails |= where if is_true is not True else EMPTY
+        else:
+            holds |= where if is_true is not False else EMPTY
+            fails |= where if is_true is not True else EMPTY
         if is_true is None and of_parameter(atom):
             run.frame.chooses = True
         if is_true is None and (guards.mask or is_tainted(atom)):
             undecided |= where if is_tainted(atom) else where & guards
-    yes, no = state.fork(holds), state.fork(fails)
-    yes.ghost |= holds - really_holds
-    no.ghost |= fails - really_fails
+    yes, no = state.fork(holds | ghost_holds), state.fork(fails | ghost_fails)
+    if ghost_holds.mask or ghost_fails.mask:
+        yes.ghost |= ghost_holds - holds
+        no.ghost |= ghost_fails - fails
     run.undecided(yes, no, undecided)
     path = _narrowable(run, node)
     if path is not None:
-        if holds.mask:
+        if yes.reach.mask:
             yes.vars[path] = value_of((w, a) for w, a, t in answers if t is not False)
-        if fails.mask:
+        if no.reach.mask:
             no.vars[path] = value_of((w, a) for w, a, t in answers if t is not True)
     return yes, no
 

@@ -60,7 +60,8 @@ def set_attribute(run: Run, owner: Value, name: str, value: Value) -> None:
             hold(run, atom, name, value, where, certain=len(alternatives) == 1)
     if owner.where(lambda atom: isinstance(atom, Instance) and atom.site is not None):
         # What was known of the attribute by another path may be that of the same object.
-        for path in [path for path in run.state.vars if path.endswith(f".{name}")]:
+        ending = f".{name}"
+        for path in [path for path in run.state.vars if path.endswith(ending)]:
             del run.state.vars[path]
 
 
@@ -164,7 +165,7 @@ def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
     value = share_attribute(run.world, code, name, _as_of_any(run, value), run.state.heap)
     before = code.attributes.get(name, Value())
     after = _few(join(run.world.identities.renewed(before, value), value))
-    if set(after.alternatives) != set(before.alternatives):
+    if after is not before and set(after.alternatives) != set(before.alternatives):
         code.attributes[name] = after
         said = alternatives_said(run, after)
         if said != alternatives_said(run, before):

@@ -216,9 +216,13 @@ def _look(node: ast.stmt, piece: Piece) -> None:
             for statement in node.body
             if getattr(statement, "name", None) not in CONSTRUCTORS
             for child in walk(statement)
+            if type(child) in _CHANGING
             for name in changed_by(child)
         }
 
+
+_CHANGING = frozenset({ast.Call, ast.Subscript})
+"""What may change what is in a container."""
 
 _OTHERS = frozenset(
     {
