@@ -251,6 +251,8 @@ def _members(snapshot: Snapshot, ref: Ref, symbol: Symbol | None, value: Mapping
                 _untold(parity, "member of an open class", f"{ref}.{name}")
             else:
                 _differs(parity, "missing member", f"{ref}.{name} {_text(_theirs(member['parameters']))}")
+        elif symbol is not None and "?" in symbol.bases and found.ref != ref.member(name):
+            _untold(parity, "member of an open class", f"{ref}.{name}")
         elif found.kind is SymbolKind.FUNCTION:
             if found.signature is not None and found.binding is not None and found.binding.value != member["binding"]:
                 parity.told += 1

@@ -16,28 +16,31 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from driftwatch.errors import UsageError
-from driftwatch.findings import Apart, Before, Finding, Severity, Verdict, judge, placed
+from driftwatch.findings import Finding, Verdict, judge, placed
 from driftwatch.flow.project import analyse
 from driftwatch.flow.syntax.source import SourceError, decode, without_warnings
-from driftwatch.flow.uses import Diagnostic, LookUse, Outcome, SwitchedOff, Unresolved, Use
+from driftwatch.flow.uses import Diagnostic, LookUse, SwitchedOff, Unresolved
 from driftwatch.passages import Passages
 from driftwatch.project import ranges
 from driftwatch.project.config import Config
-from driftwatch.project.declared import Notice, Requirements
+from driftwatch.project.declared import Requirements
 from driftwatch.project.discovery import Found, Root, find_roots
 from driftwatch.project.pins import installations
 from driftwatch.project.variables import Variables
-from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
+from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules import RULES, apply, apply_to_installations, told_once
 from driftwatch.rules.advisories import load, within
 from driftwatch.rules.recorded_kernels import with_recorded
 from driftwatch.rules.rule import Context, Rule
+from driftwatch.scanned import Reached, ScanResult, TargetResult, merged
 from driftwatch.selection import chosen_rules, codes_of, severities_of
 from driftwatch.sites import Site, site_order, sites_of
 from driftwatch.snapshot.model.history import History
 from driftwatch.sources import Sources, lines_of
-from driftwatch.suppress import Decisions, Idle, Suppressed, read_baseline, sift
+from driftwatch.suppress import Decisions, read_baseline, sift
 from driftwatch.targets.companions import load_companions
+
+__all__ = ["ScanRequest", "ScanResult", "TargetResult", "Watched", "scan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,100 +90,33 @@ class ScanRequest:
     changed: Mapping[str, bytes] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class TargetResult:
-    """How the code fares with one library.
-
-    `compatible` are the checked releases in which no error stands, one that a baseline hides included; `degraded` those
-    of them in which something is guarded off. `origin` says for a person why these releases are checked, and `notices`
-    what must be known of that. `apart` is how it fares but for what no release mends, where nothing works because of
-    that. `uses` is in how many places the code touches the library, `sites` are those places. `before` is what a base
-    revision has too, where only what is new is told. `remark` is what must be known of how the library was read.
-    `stand_in` are releases that nobody asks for: what is asked for is not known, and each is the nearest to it.
-    """
-
-    distribution: str
-    module: str
-    timeline: Timeline
-    checked: ReleaseSet
-    origin: str
-    compatible: ReleaseSet
-    degraded: ReleaseSet
-    uses: int = 0
-    sites: tuple[Site, ...] = ()
-    notices: tuple[Notice, ...] = ()
-    apart: Apart | None = None
-    before: Before | None = None
-    remark: str = ""
-    stand_in: ReleaseSet = EMPTY
-    history: History | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def broken(self) -> ReleaseSet:
-        return self.checked - self.compatible
-
-    def by(self, findings: Sequence[Finding]) -> TargetResult:
-        """How the code fares by these findings, and no others."""
-        own = [finding for finding in findings if finding.distribution == self.distribution]
-        errors = [finding for finding in own if finding.severity is Severity.ERROR]
-        guarded = union([finding.releases for finding in own if finding.outcome is Outcome.GUARDED])
-        compatible = self.checked - union([finding.releases for finding in errors])
-        hopeless = [finding for finding in errors if finding.in_no_release]
-        apart = None
-        if hopeless and not compatible:
-            left = self.checked - union([finding.releases for finding in errors if not finding.in_no_release])
-            apart = Apart(len(hopeless), left, left & guarded)
-        return replace(self, compatible=compatible, degraded=compatible & guarded, apart=apart)
-
-
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """The uses in one root, and what the rules said of them before any was left out. `prefix` goes before their paths.
-
-    `contexts` are by distribution, and what the rules were given; the verdicts' paths are those of reports.
-    """
-
-    prefix: str
-    uses: tuple[Use, ...]
-    verdicts: tuple[Verdict, ...]
-    contexts: Mapping[str, Context]
-
-
-@dataclass(frozen=True, slots=True)
-class ScanResult:
-    """All that a scan found, in its final order."""
-
-    targets: tuple[TargetResult, ...]
-    findings: tuple[Finding, ...]
-    suppressed: tuple[Suppressed, ...]
-    idle: tuple[Idle, ...]
-    unresolved: tuple[Unresolved, ...]
-    diagnostics: tuple[Diagnostic, ...]
-    files: int
-    analysed: int
-    sources: Sources
-    fail_on: str = "error"
-    reached: tuple[Reached, ...] = field(default=(), repr=False, compare=False)
-    requirements: tuple[Requirements, ...] = field(default=(), repr=False, compare=False)
-
-    @property
-    def failed(self) -> bool:
-        """Whether the findings are such that the run should fail."""
-        failing = {"error": {Severity.ERROR}, "warning": {Severity.ERROR, Severity.WARNING}}.get(self.fail_on, set())
-        if self.fail_on == "warning" and any(target.stand_in for target in self.targets):
-            # What is asked for was not looked at.
-            return True
-        return any(finding.severity in failing for finding in self.findings)
-
-
 def scan(request: ScanRequest) -> ScanResult:
-    """Scan the paths of a request."""
+    """Scan the paths of a request; for several modules of one distribution, once for each."""
+    results = [_scan(replace(request, targets=layer), request) for layer in _layers(request.targets)]
+    if not results:
+        raise UsageError("there is no target to hold the code against")
+    return results[0] if len(results) == 1 else merged(results)
+
+
+def _layers(targets: Sequence[Watched]) -> list[tuple[Watched, ...]]:
+    """The targets in groups, none of which has two modules of one distribution."""
+    found: list[dict[str, Watched]] = []
+    for target in targets:
+        name = target.history.distribution
+        layer = next((each for each in found if name not in each), None)
+        if layer is None:
+            found.append(layer := {})
+        layer[name] = target
+    return [tuple(layer.values()) for layer in found]
+
+
+def _scan(request: ScanRequest, whole: ScanRequest) -> ScanResult:
+    """The scan of one layer of a whole request."""
+    ranges.check_names(request.against, [each.history.distribution for each in whole.targets])
     config = request.config
     base = (request.base or Path.cwd()).resolve()
     chosen = chosen_rules(request.select, request.ignore, config)
     severities = severities_of(config)
-    if not request.targets:
-        raise UsageError("there is no target to hold the code against")
     patterns = [(pattern, codes_of(codes, config)) for pattern, codes in config.per_file_ignores]
     baseline_path = request.baseline or config.baseline
     baseline = read_baseline(baseline_path) if baseline_path is not None else ()
@@ -364,7 +300,6 @@ def _wanted(
     """The range of one target round each place that is scanned."""
     config = request.config
     history = target.history
-    ranges.check_names(request.against, [each.history.distribution for each in request.targets])
     found: dict[Path, ranges.CheckedRange] = {}
     for place, requirements in declared.items():
         one = ranges.choose(

@@ -72,6 +72,7 @@ class FakeIndex:
     break_off: int = 0
     claimed: dict[str, str] = field(default_factory=dict)
     yanked: set[str] = field(default_factory=set)
+    pythons: dict[str, str] = field(default_factory=dict)
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
     requests: list[tuple[str, str | None]] = field(default_factory=list)
     authorizations: list[str | None] = field(default_factory=list)
@@ -95,7 +96,7 @@ class FakeIndex:
             digest = self.claimed.get(filename, hashlib.sha256(content).hexdigest())
             fragment = f"#sha256={digest}" if digest else ""
             yanked = ' data-yanked=""' if filename in self.yanked else ""
-            requires = f' data-requires-python="{html.escape(">=3.9")}"'
+            requires = f' data-requires-python="{html.escape(self.pythons.get(filename, ">=3.9"))}"'
             links.append(f'<a href="../../files/{project}/{filename}{fragment}"{yanked}{requires}>{filename}</a>')
         return "<!DOCTYPE html><html><body>" + "\n".join(links) + "</body></html>"
 

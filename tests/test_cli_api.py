@@ -71,6 +71,8 @@ def test_a_function_and_a_submodule_of_one_name_are_two_things() -> None:
     [
         ("all_reduce_fusion", "has a symbol 'all_reduce_fusion'", "did you mean flashinfer.comm.allreduce_fusion"),
         ("flashinfer.comm.alreduce_fusion", "has a symbol", "did you mean flashinfer.comm.allreduce_fusion"),
+        ("pandas.DataFrame.take", "no library with a module 'pandas'", "set up are flashinfer.comm"),
+        ("flashinfr.comm.allreduce", "has a symbol 'flashinfr.comm.allreduce'", "did you mean flashinfer.comm"),
         ("zzzzqqqq", "has a symbol 'zzzzqqqq'", "names begin with flashinfer.comm"),
         ("checkpoint_prepare", "may be any of ", "say which: flashinfer.comm"),
         ("...", "has a symbol '...'", "names begin with"),

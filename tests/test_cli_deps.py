@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
+from driftwatch.errors import InputError
+from driftwatch.project.bounds import raised
+from driftwatch.project.declared import Requirements
+from driftwatch.project.dependencies import dependencies
+from driftwatch.releases import Timeline
 from tests.cli_process import Result, run
 from tests.fake_index import FakeIndex, make_wheel, serving
 
@@ -78,10 +84,9 @@ def test_one_line_for_each_dependency(index: FakeIndex, project: Path) -> None:
         "potters-kiln<2,>=1.0 breaks with 1.0; from 1.1 on it holds; breaks with 2.0, which it leaves out",
         "clay>=0 holds with all 2 releases, 0.1 to 0.2",
         "glaze>=1 not used",
-        "gone>=1 not told, see below",
-        "elsewhere not told, see below",
+        "gone>=1 not told: the package index has no project named 'gone'",
+        "elsewhere not told: it comes from https://example.invalid/elsewhere.zip, not from the package index",
     ]
-    assert "gone is not checked: the package index has no project named 'gone'" in " ".join(result.out.split())
 
 
 def test_every_format_has_what_was_not_checked(index: FakeIndex, project: Path) -> None:
@@ -106,7 +111,7 @@ def test_the_lowest_release_alone(index: FakeIndex, project: Path) -> None:
 
 def test_an_extra_is_checked_where_it_is_asked_for(index: FakeIndex, project: Path) -> None:
     result = deps(index, project, "--extra", "wheel")
-    assert "potters-wheel==1.0 breaks with 1.0; no lower bound mends that" in " ".join(result.out.split())
+    assert "potters-wheel==1.0 breaks with 1.0; no bound mends that" in " ".join(result.out.split())
     unknown = deps(index, project, "--extra", "whel")
     assert (unknown.status, unknown.out) == (2, "")
     assert "no extra or group 'whel'" in unknown.err
@@ -118,3 +123,121 @@ def test_a_project_that_declares_nothing(index: FakeIndex, tmp_path: Path) -> No
     result = deps(index, tmp_path / "empty")
     assert (result.status, result.out) == (2, "")
     assert "no dependency is declared" in result.err
+
+
+def test_json_and_markdown_have_a_verdict_for_each(index: FakeIndex, project: Path) -> None:
+    report = json.loads(deps(index, project, "--format", "json").out)
+    kiln, clay, glaze, gone, elsewhere = report["dependencies"]
+    assert (kiln["state"], kiln["broken"], kiln["later"], kiln["lowest"]) == ("breaks", ["1.0"], ["2.0"], "1.1")
+    assert (kiln["path"], kiln["line"]) == ("pyproject.toml", 6)
+    assert [each["state"] for each in (clay, glaze, gone, elsewhere)] == ["holds", "not used", "not told", "not told"]
+    assert gone["reason"] == "the package index has no project named 'gone'"
+    markdown = deps(index, project, "--format", "markdown").out
+    assert "| `potters-kiln<2,>=1.0` | breaks with 1.0; from 1.1 on it holds" in markdown
+
+
+def test_bounds_are_raised_where_they_are_declared(index: FakeIndex, project: Path) -> None:
+    before = (project / "pyproject.toml").read_text(encoding="utf-8")
+    result = deps(index, project, "--write")
+    assert result.status == 1, result
+    after = (project / "pyproject.toml").read_text(encoding="utf-8")
+    assert after == before.replace("potters-kiln>=1.0,<2", "potters-kiln>=1.1,<2")
+    assert "pyproject.toml:6: potters-kiln from 1.1 on" in result.out + result.err
+    assert "breaks" not in deps(index, project).out.splitlines()[0].partition(";")[0]
+
+
+@pytest.mark.parametrize(
+    ("written", "raised_to"),
+    [
+        ("kiln", "kiln>=1.5"),
+        ("kiln <3", "kiln>=1.5, <3"),
+        ("kiln[hot] >= 1.0 , <3", "kiln[hot] >=1.5 , <3"),
+        ("kiln>1.0,!=1.2", "kiln>=1.5,!=1.2"),
+        ("kiln~=1.0", "kiln>=1.5,==1.*"),
+        ("kiln>=1.0; python_version > '3.8'", "kiln>=1.5; python_version > '3.8'"),
+    ],
+)
+def test_a_raised_bound_changes_nothing_else(tmp_path: Path, written: str, raised_to: str) -> None:
+    text = f'[project]\nname = "a"\nversion = "1"\ndependencies = [ # all\n  "{written}",\n  "clay>=1" ]\n'
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    declared = next(each for each in Requirements(tmp_path, None).all_own() if each.distribution == "kiln")
+    changed = raised(text, declared, "1.5")
+    (tmp_path / "pyproject.toml").write_text(changed, encoding="utf-8")
+    again = next(each for each in Requirements(tmp_path, None).all_own() if each.distribution == "kiln")
+    allowed = Requirement(again.requirement).specifier
+    assert "1.5" in allowed and "1.4" not in allowed
+    assert changed == text.replace(written, raised_to)
+
+
+def test_a_pin_is_not_raised(tmp_path: Path) -> None:
+    text = '[project]\nname = "a"\nversion = "1"\ndependencies = ["kiln==1.0"]\n'
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    (declared,) = Requirements(tmp_path, None).all_own()
+    with pytest.raises(InputError):
+        raised(text, declared, "1.5")
+
+
+def test_releases_that_cannot_be_installed_do_not_count(index: FakeIndex, project: Path) -> None:
+    index.pythons["potters_kiln-1.0-py3-none-any.whl"] = "<3.8"
+    text = PROJECT.replace('version = "1"\n', 'version = "1"\nrequires-python = ">=3.9"\n')
+    (project / "pyproject.toml").write_text(text, encoding="utf-8")
+    report = json.loads(deps(index, project, "--format", "json").out)
+    kiln = report["dependencies"][0]
+    assert (kiln["state"], kiln["broken"]) == ("holds", [])
+    target = next(each for each in report["targets"] if each["distribution"] == "potters-kiln")
+    assert target["releases"]["checked"] == ["1.1", "1.2"]
+
+
+def test_a_requirement_for_other_pythons_is_not_told(index: FakeIndex, project: Path) -> None:
+    text = PROJECT.replace('"clay",', """"clay; python_version < '3.8'",""")
+    text = text.replace('version = "1"\n', 'version = "1"\nrequires-python = ">=3.9"\n')
+    (project / "pyproject.toml").write_text(text, encoding="utf-8")
+    clay = json.loads(deps(index, project, "--format", "json").out)["dependencies"][1]
+    assert clay["state"] == "not told"
+    assert "on no Python that the project is for" in clay["reason"]
+
+
+def test_each_way_of_installing_has_its_own_pythons(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        """[project]
+name = "a"
+version = "1"
+requires-python = ">=3.9"
+dependencies = ["kiln>=1,<2; python_version < '3.12'", "kiln>=2; python_version >= '3.12'"]
+""",
+        encoding="utf-8",
+    )
+    (kiln,) = dependencies(tmp_path, (), "a")
+    timeline = Timeline.of(["1.0", "1.5", "2.0", "3.0"])
+    pythons = [{">=3.12"}, {">=3.6"}, {"<3.12"}, {None}]
+    assert timeline.versions_of(kiln.allowed(timeline, pythons)) == ("1.5", "3.0")
+    assert timeline.versions_of(kiln.lowest(timeline, pythons)) == ("1.5", "3.0")
+
+
+def test_a_project_that_requires_nothing(index: FakeIndex, tmp_path: Path) -> None:
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "pyproject.toml").write_text('[project]\nname = "bare"\nversion = "1"\n', encoding="utf-8")
+    result = deps(index, tmp_path / "bare")
+    assert (result.status, result.out) == (0, "")
+    assert "requires no other distribution" in result.err
+
+
+def test_several_modules_of_one_distribution_are_all_checked(index: FakeIndex, tmp_path: Path) -> None:
+    folder = tmp_path / "studio"
+    folder.mkdir()
+    for version, extra in (("1.0", "def b(): ...\n"), ("1.1", "def b(x): ...\n")):
+        files = {"one/__init__.py": "def a(): ...\n", "two.py": extra}
+        if version == "1.1":
+            del files["one/__init__.py"]
+            files["other.py"] = ""
+        index.add("pair", f"pair-{version}-py3-none-any.whl", make_wheel(files, "pair", version))
+    (folder / "pyproject.toml").write_text(
+        '[project]\nname = "studio"\nversion = "1"\ndependencies = ["pair>=1"]\n', encoding="utf-8"
+    )
+    (folder / "studio.py").write_text("import one\nimport two\none.a()\ntwo.b()\n", encoding="utf-8")
+    report = json.loads(deps(index, folder, "--format", "json").out)
+    (target,) = report["targets"]
+    assert target["compatible"] == ["1.0"]
+    found = {(each["code"], each["line"], *each["releases"]) for each in report["findings"]}
+    assert found >= {("DW202", 1, "1.1"), ("DW102", 4, "1.1")}
+    assert report["dependencies"][0]["highest"] == "1.0"

@@ -72,7 +72,11 @@ def test_specifiers_for_another_target_do_not_count(tmp_path: Path) -> None:
         ("==0.6.11", "release 0.6.11 of flash-kiln is not known", "near it are 0.6.10.post1 and 0.7.2"),
         ("flash-kiln==0.8", "release 0.8 of flash-kiln is not known", "the newest known is 0.7.4"),
         ("0.1", "release 0.1 of flash-kiln is not known", "near it are 0.5.3; known are 0.5.3 to 0.7.4"),
-        (">=1", "'>=1' selects no known release of flash-kiln", "known are 0.5.3 to 0.7.4"),
+        (
+            ">=1",
+            "'>=1' selects no known release of flash-kiln",
+            "known are 0.5.3 to 0.7.4; releases of another library are asked for by its name, as in 'NAME>=1'",
+        ),
         ("", "an empty text selects no release", "write it as in"),
         (">=x", "'>=x' is not a version specifier", "write it as in '>=0.5.3' or '0.7.4'"),
         ("=>0.6", "'=>0.6' is not a version specifier", "write it"),

@@ -185,3 +185,36 @@ def test_a_folder_without_an_init_file_is_a_package_where_it_holds_sources(tmp_p
     assert parameters(snapshot, "pkg.space.mod:f") == ["a"]
     assert Ref("pkg.space", "") in snapshot.symbols
     assert Ref("pkg.data", "") not in snapshot.symbols
+
+
+def test_a_class_that_is_given_names_nobody_can_tell_may_have_others_than_its_bases(tmp_path: Path) -> None:
+    source = """
+class Commands:
+    def kill(self, name): ...
+class Pipeline(Commands):
+    def run(self): ...
+for each in sorted(names()):
+    setattr(Pipeline, each.lower(), blocked(each))
+"""
+    snapshot = collected(tmp_path, __init__=source)
+    history = merge("pkg", "pkg", [snapshot])
+    every = history.timeline.all
+    pipeline = Ref("pkg", "Pipeline")
+    assert history.member_epochs(pipeline, "run", every)
+    assert not history.member_epochs(pipeline, "kill", every)
+    assert history.member(pipeline, "gone", every).unknown
+
+
+def test_behind_a_foreign_base_nobody_knows_what_a_lookup_finds(tmp_path: Path) -> None:
+    source = """
+import other
+class Own:
+    def f(self, a): ...
+class First(other.Base, Own): ...
+class Last(Own, other.Base): ...
+class Plain(Exception, Own): ...
+"""
+    history = merge("pkg", "pkg", [collected(tmp_path, __init__=source)])
+    names = ("First", "Last", "Plain")
+    found = {name: bool(history.member_epochs(Ref("pkg", name), "f", history.timeline.all)) for name in names}
+    assert found == {"First": False, "Last": True, "Plain": True}

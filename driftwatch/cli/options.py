@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from driftwatch.cli.progress import Activity
     from driftwatch.project.config import Config
     from driftwatch.project.states import State
-    from driftwatch.releases import ReleaseSet, Timeline
     from driftwatch.scan import Watched
+    from driftwatch.snapshot.commands.on_demand import Select
     from driftwatch.snapshot.model.history import History
     from driftwatch.targets.target import Target
 
@@ -209,19 +209,23 @@ def watched(
                 remark="; ".join(places),
             )
         )
-    found += [on_demand_target(name, asked[name], paths, tuple(targets), shown) for name in strangers]
+    for name in strangers:
+        found += on_demand_targets(name, asked[name], paths, tuple(targets), shown)
     return tuple(found), written if against else ()
 
 
-def on_demand_target(
+def on_demand_targets(
     name: str,
     against: Sequence[str],
     paths: Sequence[Path],
     known: Sequence[str] = (),
     shown: Activity | None = None,
-    select: Callable[[Timeline], ReleaseSet] | None = None,
-) -> Watched:
-    """A library that nobody has set up, as a scan takes it: the releases that are asked for, or that are selected."""
+    select: Select | None = None,
+) -> tuple[Watched, ...]:
+    """A library that nobody has set up, as a scan takes it, module by module: the releases that are selected.
+
+    Without `select` those that are asked for.
+    """
     from difflib import get_close_matches
 
     from driftwatch.errors import InputError, UsageError
@@ -239,7 +243,7 @@ def on_demand_target(
     try:
         found = on_demand(
             name,
-            select or (lambda timeline: selected(name, timeline, against)),
+            select or (lambda offered: selected(name, offered.timeline, against)),
             against,
             mentioned=lambda module: mentions(paths, module),
             progress=progress,
@@ -247,11 +251,11 @@ def on_demand_target(
     except (InputError, UsageError) as error:
         near = get_close_matches(name.lower(), known, n=1, cutoff=0.6)
         raise type(error)(error.message, f"did you mean {near[0]}?" if near else error.hint) from None
-    remarks = [f"module {found.history.module}"]
+    remarks = [f"module {' and '.join(history.module for history in found.histories)}"]
     if found.others:
         remarks.append(f"not {' or '.join(found.others)}")
     if found.failed:
         remarks.append(f"not read: {'; '.join(f'{release}, {why}' for release, why in found.failed)}")
     if found.stale:
         remarks.append("the package index could not be reached: what was known before")
-    return Watched(found.history, remark="; ".join(remarks))
+    return tuple(Watched(history, remark="; ".join(remarks)) for history in found.histories)

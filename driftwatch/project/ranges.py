@@ -285,7 +285,10 @@ def _asked_one(distribution: str, timeline: Timeline, text: str, specifier: str)
     selected = timeline.meant(",".join(_public(timeline, one) for one in specifiers))
     if not selected:
         first, last = timeline.versions[0], timeline.versions[-1]
-        raise UsageError(f"{text!r} selects no known release of {distribution}", f"known are {first} to {last}")
+        hint = f"known are {first} to {last}"
+        if _split(series(text))[0] is None:
+            hint += f"; releases of another library are asked for by its name, as in 'NAME{text.strip()}'"
+        raise UsageError(f"{text!r} selects no known release of {distribution}", hint)
     return selected
 
 

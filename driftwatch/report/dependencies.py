@@ -1,40 +1,82 @@
-"""One line for each dependency of a project: whether its declared range holds, and what would."""
+"""One line for each dependency of a project: whether its declared range holds, and what would.
+
+Enters: the report of a scan, and the requirements it was made for. Leaves: a `Verdict` each, and the table of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 
 from packaging.utils import canonicalize_name
 
 from driftwatch.releases import ReleaseSet
-from driftwatch.report.model import Report, TargetReport
+from driftwatch.report.model import Asked, Report, TargetReport, Verdict
 from driftwatch.report.phrases import newer, ranges
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose
 
 
-def table(report: Report, requirements: Mapping[str, str], look: Look) -> str:
-    """The dependencies in the order of their requirements, which are given by distribution."""
+def verdicts(report: Report, asked: Sequence[Asked]) -> tuple[Verdict, ...]:
+    """The verdict on each requirement, in their order."""
     targets = {canonicalize_name(target.distribution): target for target in report.targets}
-    width = max((len(text) for text in requirements.values()), default=0)
+    return tuple(_verdict(report, each, targets.get(canonicalize_name(each.distribution))) for each in asked)
+
+
+def _verdict(report: Report, asked: Asked, target: TargetReport | None) -> Verdict:
+    if asked.why_not or target is None:
+        return Verdict(asked, "not told", reason=asked.why_not or "no release of it could be read")
+    if not target.uses:
+        return Verdict(asked, "not used")
+    later = target.timeline.versions_of(newer(target.checked, report.beyond(target.distribution)))
+    if not target.broken:
+        return Verdict(asked, "holds", later=later)
+    broken = target.timeline.versions_of(target.broken)
+    return Verdict(asked, "breaks", broken, later, *_bounds(target))
+
+
+def _bounds(target: TargetReport) -> tuple[str, str]:
+    """The lowest release from which on all of the range work, and the highest up to which all do."""
+    top = target.broken.mask.bit_length()
+    above = ReleaseSet(target.checked.mask >> top << top)
+    first = target.broken.mask & -target.broken.mask
+    below = ReleaseSet(target.checked.mask & (first - 1))
+    lowest = target.timeline.versions_of(above)[0] if above else ""
+    highest = target.timeline.versions_of(below)[-1] if below else ""
+    return lowest, highest
+
+
+# -- the table ---------------------------------------------------------------------------------------------------------
+
+
+def table(report: Report, look: Look) -> str:
+    """The dependencies in the order of their requirements; empty where the report is of none."""
+    found = report.dependencies
+    if not found:
+        return ""
+    width = max(len(each.asked.requirement) for each in found)
     lines: list[Line | Hanging] = []
-    for name, text in requirements.items():
-        target = targets.get(canonicalize_name(name))
-        said = (Span("not told", "warning"), Span(", see below")) if target is None else tuple(_said(report, target))
-        lines.append(Hanging((Span(f"{safe(text):<{width + 2}}", "path"),), said))
+    for each in found:
+        said = tuple(sentence(report, each))
+        lines.append(Hanging((Span(f"{safe(each.asked.requirement):<{width + 2}}", "path"),), said))
     lines.append(())
     return compose(lines, look)
 
 
-def _said(report: Report, target: TargetReport) -> Iterator[Span]:
-    if not target.uses:
+def sentence(report: Report, verdict: Verdict) -> Iterator[Span]:
+    """What is said of one requirement."""
+    name = canonicalize_name(verdict.asked.distribution)
+    target = next((each for each in report.targets if canonicalize_name(each.distribution) == name), None)
+    if verdict.state == "not told" or target is None:
+        yield Span("not told", "warning")
+        yield Span(f": {safe(verdict.reason)}")
+        return
+    if verdict.state == "not used":
         yield Span("not used", "dim")
         return
-    if target.broken:
+    if verdict.state == "breaks":
         yield Span("breaks", "error")
         yield Span(f" with {ranges(target.timeline, target.broken)}")
-        lowest = _lowest_that_holds(target)
-        yield Span(f"; from {lowest} on it holds" if lowest else "; no lower bound mends that")
+        yield Span(f"; {advice(verdict)}")
     else:
         yield Span("holds", "good")
         yield Span(f" with {ranges(target.timeline, target.checked)}")
@@ -45,8 +87,10 @@ def _said(report: Report, target: TargetReport) -> Iterator[Span]:
         yield Span(f"; breaks with {ranges(target.timeline, later)}, which it leaves out", "dim")
 
 
-def _lowest_that_holds(target: TargetReport) -> str | None:
-    """The lowest release from which on every release of the range works; None where the newest does not."""
-    top = target.broken.mask.bit_length()
-    above = ReleaseSet(target.checked.mask >> top << top)
-    return target.timeline.versions_of(above)[0] if above else None
+def advice(verdict: Verdict) -> str:
+    """What would mend a requirement that does not hold, in words."""
+    if verdict.lowest:
+        return f"from {verdict.lowest} on it holds"
+    if verdict.highest:
+        return f"up to {verdict.highest} it holds"
+    return "no bound mends that"

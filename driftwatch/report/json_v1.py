@@ -16,7 +16,7 @@ from driftwatch.findings import Finding
 from driftwatch.flow.uses import Step
 from driftwatch.releases import Timeline
 from driftwatch.repair.model import Fix
-from driftwatch.report.model import Report, TargetReport
+from driftwatch.report.model import Report, TargetReport, Verdict
 from driftwatch.report.options import RenderOptions
 
 
@@ -143,7 +143,24 @@ class Summary(TypedDict):
     unresolved: int
 
 
-class ReportForm(TypedDict):
+class DependencyForm(TypedDict):
+    distribution: str
+    requirement: str
+    path: str
+    line: int
+    state: str
+    broken: list[str]
+    later: list[str]
+    lowest: str | None
+    highest: str | None
+    reason: str | None
+
+
+class _OfSomeReports(TypedDict, total=False):
+    dependencies: list[DependencyForm]
+
+
+class ReportForm(_OfSomeReports):
     schema: int
     tool: Tool
     targets: list[TargetForm]
@@ -160,7 +177,7 @@ def render(report: Report, options: RenderOptions) -> str:
 def form(report: Report) -> ReportForm:
     """The report as version 1 has it, ready for `json.dumps`."""
     counts = report.counts
-    return {
+    made: ReportForm = {
         "schema": 1,
         "tool": {"name": "driftwatch", "version": __version__},
         "targets": [_target(target) for target in report.targets],
@@ -181,6 +198,24 @@ def form(report: Report) -> ReportForm:
             "silent": counts.silent,
             "unresolved": counts.unresolved,
         },
+    }
+    if report.dependencies:
+        made["dependencies"] = [_dependency(verdict) for verdict in report.dependencies]
+    return made
+
+
+def _dependency(verdict: Verdict) -> DependencyForm:
+    return {
+        "distribution": verdict.asked.distribution,
+        "requirement": verdict.asked.requirement,
+        "path": verdict.asked.path,
+        "line": verdict.asked.line,
+        "state": verdict.state,
+        "broken": list(verdict.broken),
+        "later": list(verdict.later),
+        "lowest": verdict.lowest or None,
+        "highest": verdict.highest or None,
+        "reason": verdict.reason or None,
     }
 
 

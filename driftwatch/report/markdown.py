@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.repair.model import Fix
+from driftwatch.report.dependencies import sentence as said_of
 from driftwatch.report.excerpt import excerpt
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
@@ -50,7 +51,7 @@ _TICKS = re.compile(r"`+")
 
 
 def render(report: Report, options: RenderOptions) -> str:
-    blocks = [MARKER, _title(report), *_standing(report)]
+    blocks = [MARKER, _title(report), *_dependencies(report), *_standing(report)]
     room = LONGEST - sum(len(block) + 2 for block in blocks) - 500
     for severity, heading in (
         (Severity.ERROR, "What breaks"),
@@ -80,6 +81,17 @@ def render(report: Report, options: RenderOptions) -> str:
 
 
 # -- parts ---------------------------------------------------------------------------------------------------------
+
+
+def _dependencies(report: Report) -> Iterator[str]:
+    """The verdicts on the requirements of a project, as a table."""
+    if not report.dependencies:
+        return
+    rows = ["| requirement | holds? |", "|---|---|"]
+    for verdict in report.dependencies:
+        said = "".join(span.text for span in said_of(report, verdict))
+        rows.append(f"| {code(verdict.asked.requirement)} | {text(said)} |")
+    yield "\n".join(rows)
 
 
 def _title(report: Report) -> str:

@@ -61,6 +61,35 @@ class TargetReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """A requirement that is to be judged: as it is written and where; `why_not` where it cannot be checked."""
+
+    distribution: str
+    requirement: str
+    path: str
+    line: int
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a requirement.
+
+    `state` is "holds", "breaks", "not used" or "not told". `broken` are the allowed releases with which the code
+    breaks, `later` those behind the range. From `lowest` on every allowed release works, up to `highest` they do as
+    well; empty where there is none.
+    """
+
+    asked: Asked
+    state: str
+    broken: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
+    lowest: str = ""
+    highest: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Counts:
     files: int
     analysed: int
@@ -78,6 +107,7 @@ class Report:
     `idle` are ignores and baseline entries that decided nothing. `source` gives the lines of a scanned file, or None
     when it can no longer be read; a report without excerpts is still a report.
     `seconds` is for people: no format that must be deterministic shows it.
+    `dependencies` are the verdicts on the requirements of a project, where these were asked for.
     `title` is what the code base is called; `hidden` are the findings that are suppressed, for formats that show them.
     `fixes` are repairs that have been proven, by fingerprint; `mendable` is for how many errors and warnings there is
     a repair that could be, and for how many more an unsafe one, where that was asked.
@@ -93,6 +123,7 @@ class Report:
     analysed: int = 0
     seconds: float | None = None
     title: str = ""
+    dependencies: tuple[Verdict, ...] = ()
     hidden: tuple[Suppressed, ...] = ()
     source: Callable[[str], tuple[str, ...] | None] = field(default=lambda _path: None, compare=False)
     fixes: Mapping[str, Fix] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
+from driftwatch.report.dependencies import table
 from driftwatch.report.excerpt import excerpt
 from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
@@ -55,7 +56,7 @@ def render(report: Report, options: RenderOptions) -> str:
             lines += [*_standing(report, target), _BLANK]
     lines += _mendable(report)
     lines.append(_summary(report))
-    return compose(lines, options.look)
+    return table(report, options.look) + compose(lines, options.look)
 
 
 # -- findings ------------------------------------------------------------------------------------------------------

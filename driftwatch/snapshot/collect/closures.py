@@ -142,6 +142,19 @@ def stands_in(node: ast.ClassDef) -> bool:
     return any(_declares_wrapped(each) for maker in makers for each in ast.walk(maker))
 
 
+def class_head(node: ast.ClassDef) -> tuple[ast.expr | None, list[ast.expr]]:
+    """A class's metaclass and bases; ``with_metaclass(Meta, Base)`` is how both were written for two Pythons."""
+    metaclass = next((keyword.value for keyword in node.keywords if keyword.arg == "metaclass"), None)
+    bases: list[ast.expr] = []
+    for base in node.bases:
+        if isinstance(base, ast.Call) and ast.unparse(base.func).rpartition(".")[2] == "with_metaclass" and base.args:
+            metaclass = metaclass or base.args[0]
+            bases += base.args[1:]
+        else:
+            bases.append(base)
+    return metaclass, bases
+
+
 def _declares_wrapped(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         named = ast.unparse(node.func).rpartition(".")[2] == "update_wrapper"

@@ -103,6 +103,9 @@ def shown_constructor(library: Library, owner: Definition) -> Signature | None:
     A decorator may put a ``__new__`` into the class that takes anything, as Python's own ``@deprecated`` does; where
     the class has one of its own, that looks like it.
     """
+    metaclass = _metaclass_call(library, owner)
+    if metaclass is not None:
+        return metaclass
     if is_model(library, owner):
         model = model_of(library, owner)
         return model.shown if model is not None else None
@@ -123,9 +126,23 @@ def _of_new(library: Library, owner: Definition, facts: ClassFacts) -> Signature
     new = facts.body["__new__"]
     bodies = (_class(f) for f in library.lineage(owner) if isinstance(f, Definition))
     decided = any(body is not None and "__init__" in body.body for body in bodies)
-    if not decided or not _passes_all(new) or not isinstance(new.facts, FunctionFacts):
+    if not decided or not isinstance(new.facts, FunctionFacts):
         return None
-    return Signature(without_first(new.facts.parameters))
+    differs = constructor(library, owner) == _UNKNOWN
+    return Signature(without_first(new.facts.parameters)) if differs or _passes_all(new) else None
+
+
+def _metaclass_call(library: Library, owner: Definition) -> Signature | None:
+    """What a metaclass of the library takes in the place of the constructor, and shows."""
+    for found in library.lineage(owner):
+        facts = _class(found) if isinstance(found, Definition) else None
+        path = facts.metaclass if facts is not None else None
+        metaclass = library.resolve(path) if path is not None and library.owns(path) else None
+        if isinstance(metaclass, Definition) and isinstance(metaclass.bound.facts, ClassFacts):
+            called = metaclass.bound.facts.body.get("__call__")
+            if called is not None and isinstance(called.facts, FunctionFacts) and not called.facts.decorators:
+                return Signature(without_first(called.facts.parameters))
+    return None
 
 
 def _put_in(library: Library, facts: ClassFacts) -> Signature | None:
@@ -162,7 +179,7 @@ def _own(library: Library, found: Definition) -> tuple[Signature | None, ...] | 
         # Both are given the same arguments; where they want different ones, no signature says what fits.
         return signatures[0] if len(set(map(_takes, signatures))) == 1 else _UNKNOWN
     added = added_by_all(library, facts.decorators)
-    if added is None or any(name == "__init__" for name, _ in added):
+    if any(name == "__init__" for name, _ in added or ()) or (added is None and _has_fields(facts)):
         # It may make a constructor of the fields, as attrs and its like do.
         return _UNKNOWN
     return None
@@ -186,6 +203,12 @@ def _made_of_fields(library: Library, found: Definition, facts: ClassFacts) -> t
     if any(isinstance(b, Foreign) and b.dotted in NAMED_TUPLES for b in library.bases(found)):
         return (Signature(tuple(tuple_fields(facts))),)
     return None
+
+
+def _has_fields(facts: ClassFacts) -> bool:
+    """Whether a class has names that a decorator may make fields of: annotated ones, or such that a call made."""
+    values = (bound.facts for bound in facts.body.values() if isinstance(bound.facts, ValueFacts))
+    return any(value.annotation is not None or value.call is not None for value in values)
 
 
 def _told(parameters: tuple[Parameter, ...] | None) -> tuple[Signature | None, ...]:

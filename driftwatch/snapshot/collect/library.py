@@ -8,8 +8,8 @@ library ends in `Foreign`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from driftwatch.errors import SnapshotError
 from driftwatch.snapshot.collect.reader import Reader
@@ -27,6 +27,7 @@ from driftwatch.snapshot.model.lineage import linearized
 from driftwatch.snapshot.model.symbols import Ref
 from driftwatch.snapshot.sources.tree import SourceTree
 
+COMPILED = ("so", "pyd", "pyx")
 NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 NAMED_TUPLE_CALLS = frozenset({"collections.namedtuple", *NAMED_TUPLES})
 STANDARD_LIBRARY = frozenset(sys.stdlib_module_names) | {"tomllib", "distutils", "imp", "asyncore", "asynchat", "smtpd"}
@@ -69,6 +70,11 @@ def is_class(facts: Facts) -> bool:
     return made or isinstance(facts, ClassFacts)
 
 
+def _is_compiled(name: str, entries: Iterable[str]) -> bool:
+    """Whether a folder has a compiled module of this name."""
+    return any(entry.startswith(f"{name}.") and entry.rpartition(".")[2] in COMPILED for entry in entries)
+
+
 class Library:
     """One release of a library, read on demand."""
 
@@ -104,6 +110,11 @@ class Library:
             source = self._tree.read(path.replace(".", "/") + ".py")
             if source is not None:
                 return self._read(source, path, False)
+        elif f"{last}.pyi" in entries and _is_compiled(last, entries):
+            source = self._tree.read(path.replace(".", "/") + ".pyi")
+            if source is not None:
+                # What the stub says of a compiled module is right; that it says all is nowhere promised.
+                return replace(self._read(source, path, False), open=True)
         return ModuleFacts(path, True, {}) if last in entries and self._is_package(path) else None
 
     def _is_package(self, path: str) -> bool:
@@ -131,7 +142,8 @@ class Library:
             return self._modules[path] is not None
         folder, _, last = path.replace(".", "/").rpartition("/")
         entries = self._entries(folder)
-        return f"{last}.py" in entries or (last in entries and self._is_package(path))
+        stub = f"{last}.pyi" in entries and _is_compiled(last, entries)
+        return stub or f"{last}.py" in entries or (last in entries and self._is_package(path))
 
     def modules_under(self, root: str) -> Iterator[str]:
         """The module and every module below it that has a source, in order."""
@@ -152,7 +164,7 @@ class Library:
         stems: dict[str, None] = {}
         for name in self._entries(package.replace(".", "/")):
             stem, _, suffix = name.partition(".")
-            compiled = suffix.rpartition(".")[2] in ("so", "pyd")
+            compiled = suffix.rpartition(".")[2] in COMPILED
             if stem.isidentifier() and stem not in ("__init__", "__main__") and (suffix in ("", "py") or compiled):
                 if compiled or suffix == "py" or self._is_package(f"{package}.{stem}"):
                     stems[stem] = None

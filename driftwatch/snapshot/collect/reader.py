@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import gc
 import hashlib
+import importlib.metadata
 import io
 import logging
 import re
@@ -68,6 +69,11 @@ _KINDS = {
     griffe.ParameterKind.keyword_only: ParameterKind.KEYWORD_ONLY,
     griffe.ParameterKind.var_keyword: ParameterKind.VAR_KEYWORD,
 }
+
+
+def parser_version() -> str:
+    """Which version of the parser reads files: another one may read them otherwise."""
+    return str(importlib.metadata.version("griffe"))
 
 
 class Reader:
@@ -396,7 +402,7 @@ class _ModuleReading:
     def _class(self, node: ast.ClassDef, owner: griffe.Module | griffe.Class) -> ClassFacts:
         obj = self._objects.get(id(node))
         inner = obj if isinstance(obj, griffe.Class) else owner
-        metaclass = next((k.value for k in node.keywords if k.arg == "metaclass"), None)
+        metaclass, written = closures.class_head(node)
         attributes = instance_attributes(node)
         annotations = {
             name: str(griffe.safe_get_annotation(annotation, parent=inner)) if annotation is not None else None
@@ -405,7 +411,7 @@ class _ModuleReading:
         if owner is self._module:
             annotations = {**dict.fromkeys(sorted(self._given.get(node.name, ()))), **annotations}
         return ClassFacts(
-            bases=tuple(self._base(base, owner) for base in node.bases),
+            bases=tuple(self._base(base, owner) for base in written),
             metaclass=_path_of(self._expression(metaclass, owner)) or "?" if metaclass is not None else None,
             decorators=tuple(self._decorators(node.decorator_list, owner)),
             body=self._scope(node.body, inner),

@@ -18,6 +18,8 @@ from driftwatch.snapshot.model.codec import alias_of
 from driftwatch.snapshot.model.symbols import Ref, Snapshot, Symbol, SymbolKind
 from driftwatch.snapshot.sources.tree import SourceTree
 
+UNKNOWN_BASE = "?"
+
 
 def collect(tree: SourceTree, module: str, release: str, reader: Reader | None = None) -> Snapshot:
     """The API of `module` in one release. A `reader` shared between releases reads equal files once."""
@@ -84,7 +86,9 @@ class _Collecting:
             return
         symbol = self._symbols.get(ref)
         if name is None and symbol is not None:
-            self._symbols[ref] = replace(symbol, open=True)
+            # What it inherits may be replaced as well, as if something unknown stood before its bases.
+            bases = (UNKNOWN_BASE, *symbol.bases) if symbol.bases else ()
+            self._symbols[ref] = replace(symbol, open=True, bases=bases)
         elif name is not None and symbol is not None and not name.startswith("_"):
             self._symbols.setdefault(ref.member(name), Symbol(ref.member(name), SymbolKind.ATTRIBUTE))
 

@@ -46,6 +46,8 @@ class Site:
     alias: ast.alias | None = None
     opaque: bool = False
     """The value is the result of something else than this one expression (a loop, an unpacking, ``+=``)."""
+    overload: bool = False
+    """One of several ways to call what is defined elsewhere, or, in a stub, nowhere."""
 
     @property
     def substantial(self) -> bool:
@@ -79,7 +81,15 @@ def bindings(body: Sequence[ast.stmt]) -> dict[str, Winner]:
             sites.pop(event.name, None)
         else:
             sites.setdefault(event.name, []).append(event)
-    return {name: _winner(found) for name, found in sites.items()}
+    return {name: winner for name, found in sites.items() if (winner := _defined(found)) is not None}
+
+
+def _defined(sites: list[Site]) -> Winner | None:
+    """What a name is bound to; where a stub has overloads alone, any of these."""
+    real = [site for site in sites if not site.overload]
+    if not real:
+        return Winner(sites[0], tuple(sites[1:]), ())
+    return _winner(real)
 
 
 def competes(rival: Site, winner: Site) -> bool:
@@ -231,8 +241,9 @@ def _gives_up(body: Sequence[ast.stmt]) -> bool:
 
 def _bound_by(statement: ast.stmt, condition: Condition) -> Iterator[Site | Removal]:
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        if not _adds_to_another(statement):
-            yield Site(statement.name, statement, condition)
+        overload = _is_overload(statement)
+        if overload or not _adds_to_another(statement):
+            yield Site(statement.name, statement, condition, overload=overload)
     elif isinstance(statement, ast.Import | ast.ImportFrom):
         for alias in statement.names:
             if alias.name != "*":
@@ -290,12 +301,17 @@ def _targets(target: ast.expr, value: ast.expr | None, statement: ast.stmt, cond
 
 
 def _adds_to_another(statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-    """Whether a definition only completes one of the same name: an overload, a property's setter."""
+    """Whether a definition only completes one of the same name: a property's setter, a registered one."""
     for decorator in statement.decorator_list:
         if isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter", "getter", "register"):
             return isinstance(decorator.value, ast.Name) and (
                 decorator.attr != "register" or decorator.value.id == statement.name
             )
-        if isinstance(decorator, ast.Name | ast.Attribute) and ast.unparse(decorator).rpartition(".")[2] == "overload":
-            return True
     return False
+
+
+def _is_overload(statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    return any(
+        isinstance(each, ast.Name | ast.Attribute) and ast.unparse(each).rpartition(".")[2] == "overload"
+        for each in statement.decorator_list
+    )

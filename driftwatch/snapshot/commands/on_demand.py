@@ -7,22 +7,28 @@ distribution has is read from its files, never guessed from its name.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
+import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from driftwatch import __version__
-from driftwatch.errors import IndexUnavailableError, InputError, SnapshotError
+from driftwatch import whole
+from driftwatch.errors import DriftwatchError, IndexUnavailableError, InputError, SnapshotError
 from driftwatch.releases import ReleaseSet, Timeline
+from driftwatch.snapshot.collect.reader import parser_version
 from driftwatch.snapshot.commands.update import Progress, update
 from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.symbols import Snapshot
 from driftwatch.snapshot.sources.artifact_tree import NOT_THE_PACKAGE, ArtifactTree
 from driftwatch.snapshot.sources.cache import cache_root
 from driftwatch.snapshot.sources.index import PackageIndex, Project, the_index
@@ -30,21 +36,31 @@ from driftwatch.snapshot.sources.origin import choose_for_snapshot
 from driftwatch.snapshot.store import store
 from driftwatch.targets.target import Target
 
-FOLDER = "libraries-1"  # another number for another form
+FOLDER = "libraries-2"  # another number for another form
 _ASKED = "asked.json"
 _OF_THE_BUILD = frozenset({"setup", "conftest", "noxfile", "versioneer", "tasks", "fabfile"})
 
-Select = Callable[[Timeline], ReleaseSet]
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """The releases on the index that may be chosen from, and which Pythons each says it is for."""
+
+    timeline: Timeline
+    requires_python: tuple[frozenset[str | None], ...]
+
+
+Select = Callable[[Offered], ReleaseSet]
 
 
 @dataclass(frozen=True, slots=True)
 class OnDemand:
-    """A history; the distribution's other modules, which are not in it; the releases that could not be read, and why.
+    """The histories of a distribution's modules, one each, over the same releases; what is not in them.
 
-    `stale` says that the index could not be reached, so that this is what was known of the library before.
+    `others` are modules that nobody asked for, `failed` the releases that could not be read, and why. `stale` says that
+    the index could not be reached, so that this is what was known of the library before.
     """
 
-    history: History
+    histories: tuple[History, ...]
     others: tuple[str, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
     stale: bool = False
@@ -61,36 +77,56 @@ def on_demand(
 ) -> OnDemand:
     """The history of the releases that are selected among all on the index.
 
-    `asked` is the same in words: without the index, what was found for it before is the answer. Of several modules that
-    the code base has `mentioned`, and then of all, the one that most looks like the distribution is taken.
+    `asked` is the same in words: without the index, what was found for it before is the answer. Of several modules all
+    that the code base has `mentioned` are read; of none, the one that most looks like the distribution.
     """
     home = cache_root() / FOLDER / canonicalize_name(distribution)
     with the_index(index) as used:
         try:
             project = used.project(distribution)
+            versions = _selected(project, select, asked)
+            modules = modules_of(project, versions, used)
+            wanted = [each for each in modules if mentioned(each)] or modules[:1]
+            read = [_read(home, project, module, versions, progress, used) for module in wanted]
         except IndexUnavailableError:
-            known = _recalled(home, asked)
+            known = _recalled(home, select, asked, mentioned)
             if known is None:
                 raise
             return known
-        versions = _selected(project, select, asked)
-        modules = modules_of(project, versions, used)
-        module = next((each for each in modules if mentioned(each)), modules[0])
-        place = home / f"{module}-{_digest(project, versions)}"
-        failed: tuple[tuple[str, str], ...] = ()
-        if not (place / store.RELEASES).is_file():
-            failed = _made(Target(project.name, module, place), versions, progress, used)
-    _recall(home, asked, place)
-    return OnDemand(store.load(place), tuple(each for each in modules if each != module), failed)
+    _recall(home, asked, [place for place, _ in read])
+    failed = dict(pair for _, failures in read for pair in failures)
+    histories = tuple(store.load(place) for place, _ in read)
+    return OnDemand(histories, tuple(each for each in modules if each not in wanted), tuple(failed.items()))
+
+
+def _read(
+    home: Path,
+    project: Project,
+    module: str,
+    versions: Sequence[Version],
+    progress: Progress | None,
+    index: PackageIndex,
+) -> tuple[Path, tuple[tuple[str, str], ...]]:
+    """Where the history of a module is, made if it is not there, and the releases that could not be read."""
+    place = home / f"{module}-{_digest(project, versions)}"
+    if (place / store.RELEASES).is_file():
+        os.utime(place)
+        return place, ()
+    wheels = {str(version) for version in versions if choose_for_snapshot(project.releases[version]).wheel}
+    return place, _made(Target(project.name, module, place), versions, wheels, progress, index)
 
 
 def _selected(project: Project, select: Select, asked: Sequence[str]) -> list[Version]:
-    """The releases that are asked for; pre-releases are there for who names one."""
-    pre = any(Version(part).is_prerelease for text in asked for part in _versions_in(text))
+    """The releases that are asked for; pre-releases and those that were yanked are there for who names one."""
+    named = {Version(part) for text in asked for part in _versions_in(text)}
+    pre = any(version.is_prerelease for version in named)
     finals = project.finals(pre=pre) or project.finals(pre=True)
+    pinned = {Version(part) for text in asked for part in _versions_in(text) if f"=={part}" in text.replace(" ", "")}
+    finals = sorted({*finals, *(version for version in pinned if version in project.releases)})
     if not finals:
         raise InputError(f"{project.name} has no release on the package index")
-    chosen = select(Timeline.of(str(version) for version in finals))
+    pythons = (frozenset(each.requires_python for each in project.releases[version]) for version in finals)
+    chosen = select(Offered(Timeline.of(str(version) for version in finals), tuple(pythons)))
     return [version for position, version in enumerate(finals) if chosen.mask >> position & 1]
 
 
@@ -103,49 +139,80 @@ def _versions_in(text: str) -> Iterable[str]:
 
 
 def _made(
-    target: Target, versions: Sequence[Version], progress: Progress | None, index: PackageIndex
+    target: Target, versions: Sequence[Version], wheels: Set[str], progress: Progress | None, index: PackageIndex
 ) -> tuple[tuple[str, str], ...]:
-    """Make the snapshots in a folder of their own, and put that in its place when it is whole."""
+    """Make the snapshots in a folder of their own, and put that in its place when it is whole.
+
+    A release whose wheel does not have the module is in the history, without anything in it: every import of it fails
+    there. What a build makes of the sources of another, nobody knows.
+    """
     target.snapshots.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", dir=target.snapshots.parent) as folder:
         draft = Path(folder) / "snapshots"
-        result = update(
-            Target(target.distribution, target.module, draft), only=versions, progress=progress, index=index
-        )
+        drafted = Target(target.distribution, target.module, draft)
+        result = update(drafted, only=versions, progress=progress, index=index)
         if not result.known:
             why = f": {result.failed[0].error.message}" if result.failed else ""
             raise SnapshotError(f"no release of {target.distribution} could be read{why}")
+        unavailable = next((f.error for f in result.failed if isinstance(f.error, IndexUnavailableError)), None)
+        if unavailable is not None:
+            raise unavailable
+        lacking = sorted(wheels & set(result.without_module), key=Version)
+        if lacking:
+            store.add(draft, [(Snapshot(release, {}), store.ReleaseRecord(release)) for release in lacking])
         if not target.snapshots.exists():
             draft.replace(target.snapshots)
-    without = tuple((release, f"it has no module {target.module}") for release in result.without_module)
-    return (*((each.release, each.error.message) for each in result.failed), *without)
+    unbuilt = (release for release in result.without_module if release not in wheels)
+    why = f"it has no wheel, and its sources no module {target.module}"
+    return (*((each.release, each.error.message) for each in result.failed), *((each, why) for each in unbuilt))
 
 
 def _digest(project: Project, versions: Sequence[Version]) -> str:
-    """A name for what a history is made of: the artifacts, and the driftwatch that reads them."""
-    digest = hashlib.sha256(__version__.encode())
+    """A name for what a history is made of: the artifacts, and all that reads them."""
+    digest = hashlib.sha256(_reader().encode())
     for version in versions:
         digest.update(f"\n{version} {choose_for_snapshot(project.releases[version]).sha256}".encode())
     return digest.hexdigest()[:24]
 
 
+@cache
+def _reader() -> str:
+    """What reads a release: driftwatch's sources that do, its parser, and the Python that knows its own classes."""
+    digest = hashlib.sha256()
+    rooms = Path(__file__).parents[1]
+    for path in sorted(rooms.rglob("*.py")):
+        digest.update(b"%b %b" % (path.relative_to(rooms).as_posix().encode(), path.read_bytes()))
+    return f"{digest.hexdigest()} {parser_version()} {sys.version_info[:2]}"
+
+
 # -- without the index -------------------------------------------------------------------------------------------------
 
 
-def _recall(home: Path, asked: Sequence[str], place: Path) -> None:
+def _recall(home: Path, asked: Sequence[str], places: Sequence[Path]) -> None:
     """Keep what was found for a question, for a time without the index."""
     known = _questions(home)
-    known["\n".join(asked)] = place.name
-    draft = home / f".{_ASKED}.{place.name}"
-    draft.write_text(json.dumps(known, sort_keys=True), encoding="utf-8")
-    draft.replace(home / _ASKED)
+    known["\n".join(asked)] = [place.name for place in places]
+    whole.write(home / _ASKED, json.dumps(known, sort_keys=True).encode())
 
 
-def _recalled(home: Path, asked: Sequence[str]) -> OnDemand | None:
-    name = _questions(home).get("\n".join(asked))
-    if not isinstance(name, str) or not (home / name / store.RELEASES).is_file():
-        return None
-    return OnDemand(store.load(home / name), stale=True)
+def _recalled(home: Path, select: Select, asked: Sequence[str], mentioned: Callable[[str], bool]) -> OnDemand | None:
+    """What was found for the question before; else what is known of the releases that it is about."""
+    names = _questions(home).get("\n".join(asked))
+    if isinstance(names, list) and all((home / str(name) / store.RELEASES).is_file() for name in names) and names:
+        return OnDemand(tuple(store.load(home / str(name)) for name in names), stale=True)
+    known: dict[str, History] = {}
+    for place in sorted(home.iterdir()) if home.is_dir() else ():
+        if not (place / store.RELEASES).is_file():
+            continue
+        with contextlib.suppress(DriftwatchError):
+            history = store.load(place)
+            pythons = tuple(frozenset({record.requires_python}) for record in store.records(place))
+            if select(Offered(history.timeline, pythons)):
+                best = known.get(history.module)
+                if best is None or len(best.timeline) < len(history.timeline):
+                    known[history.module] = history
+    wanted = [history for module, history in known.items() if mentioned(module)] or list(known.values())[:1]
+    return OnDemand(tuple(wanted), stale=True) if wanted else None
 
 
 def _questions(home: Path) -> dict[str, object]:
@@ -160,14 +227,16 @@ def _questions(home: Path) -> dict[str, object]:
 
 
 def modules_of(project: Project, versions: Sequence[Version], index: PackageIndex) -> list[str]:
-    """The public modules of a distribution as its newest release has them, likeliest first."""
+    """The public modules of a distribution as its oldest and newest of these releases have them, likeliest first."""
     if not versions:
         raise InputError(f"no release of {project.name} is asked for")
-    artifact = choose_for_snapshot(project.releases[versions[-1]])
-    paths = ArtifactTree(artifact, index, "").paths()
-    found = importable(paths, wheel=artifact.wheel)
-    if not found:
-        raise InputError(f"{artifact.filename} has no Python sources, so nothing can be told of {project.name}")
+    found: Counter[str] = Counter()
+    for version in dict.fromkeys((versions[-1], versions[0])):
+        artifact = choose_for_snapshot(project.releases[version])
+        listed = importable(ArtifactTree(artifact, index, "").paths(), wheel=artifact.wheel)
+        if not found and not listed:
+            raise InputError(f"{artifact.filename} has no Python sources, so nothing can be told of {project.name}")
+        found.update({module: files for module, files in listed.items() if artifact.wheel or not found})
     wanted = canonicalize_name(project.name).replace("-", "_")
     likely = {wanted: 0, wanted.removeprefix("python_"): 1, wanted.removeprefix("py"): 1}
     return sorted(found, key=lambda module: (likely.get(module.replace(".", "_").lower(), 2), -found[module], module))

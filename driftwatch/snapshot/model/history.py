@@ -78,7 +78,7 @@ class History:
         return {ref: tuple(sorted(names)) for ref, names in members.items()}
 
     @cached_property
-    def _descents(self) -> dict[tuple[Ref, ReleaseSet], tuple[tuple[Ref, ...], tuple[str, ...]]]:
+    def _descents(self) -> dict[tuple[Ref, ReleaseSet], tuple[tuple[Ref, ...], tuple[str, ...], int]]:
         return {}
 
     @cached_property
@@ -190,7 +190,7 @@ class History:
 
         The second value says whether the lineage is closed: nothing in it could bring members that are not recorded.
         """
-        order, others = self._descent(ref, release)
+        order, others, _ = self._descent(ref, release)
         return order, all(standard_members(base) is not None for base in others)
 
     def member(self, cls: Ref, name: str, releases: ReleaseSet) -> Lookup:
@@ -218,7 +218,7 @@ class History:
     def _member(self, cls: Ref, name: str) -> Lookup:
         present, unknown = EMPTY, EMPTY
         for part in self._slices(cls, self.timeline.all):
-            order, others = self._descent(cls, part)
+            order, others, _ = self._descent(cls, part)
             # The slice is uniform in the classes' own facts, not in this member's.
             here = part & union([self.present(base.member(name)) for base in order])
             standard = [standard_members(base) for base in others]
@@ -233,9 +233,10 @@ class History:
         """The epochs of the member a lookup on the class finds, each cut to where it is the one found."""
         found: list[tuple[Ref, Epoch]] = []
         for part in self._slices(cls, releases):
-            order, _ = self.lineage(cls, part)
+            order, _, sure = self._descent(cls, part)
             left = part
-            for base in order:
+            # Behind a base that nobody knows, what is found may not be what a lookup finds.
+            for base in order[:sure]:
                 for epoch in self.of(base.member(name)):
                     here = epoch.releases & left
                     if here:
@@ -273,15 +274,19 @@ class History:
     def _aliases(self, cls: Ref) -> list[Ref]:
         return [epoch.symbol.definition for epoch in self.of(cls) if epoch.symbol.definition is not None]
 
-    def _descent(self, cls: Ref, part: ReleaseSet) -> tuple[tuple[Ref, ...], tuple[str, ...]]:
-        """The library's classes in a lineage, and what else is in it: foreign bases, ``?`` for members unknown."""
+    def _descent(self, cls: Ref, part: ReleaseSet) -> tuple[tuple[Ref, ...], tuple[str, ...], int]:
+        """The library's classes in a lineage, and what else is in it: foreign bases, ``?`` for members unknown.
+
+        The number says how many of the classes surely come before all whose members nobody knows.
+        """
         known = self._descents.get((cls, part))
         if known is None:
             known = self._descents[cls, part] = self._descend(cls, part)
         return known
 
-    def _descend(self, cls: Ref, part: ReleaseSet) -> tuple[tuple[Ref, ...], tuple[str, ...]]:
+    def _descend(self, cls: Ref, part: ReleaseSet) -> tuple[tuple[Ref, ...], tuple[str, ...], int]:
         others: dict[str, None] = {}
+        behind: set[Ref] = set()
 
         def bases(ref: Ref) -> list[Ref]:
             epoch = next((e for e in self.of(ref) if not e.releases.isdisjoint(part)), None)
@@ -289,10 +294,13 @@ class History:
                 others["?"] = None
             own = epoch.symbol.bases if epoch is not None else ()
             others.update((base, None) for base in own if ":" not in base)
+            strange = next((i for i, b in enumerate(own) if ":" not in b and standard_members(b) is None), len(own))
+            behind.update(Ref.parse(base) for base in own[strange:] if ":" in base)
             return [Ref.parse(base) for base in own if ":" in base]
 
         order = linearized(cls, bases)
-        return order, (*others, "object")
+        sure = next((i for i, each in enumerate(order) if each in behind), len(order))
+        return order, (*others, "object"), sure
 
     def _slices(self, cls: Ref, releases: ReleaseSet) -> Iterator[ReleaseSet]:
         """The asked set, cut so that the class and all its bases have the same facts within each part."""

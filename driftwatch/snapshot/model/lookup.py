@@ -43,6 +43,15 @@ def find_in(histories: Sequence[History], text: str) -> tuple[History, tuple[Ref
             problems.append(error)
     if not problems:
         raise UsageError("there is no target to look in")
+    top = text.replace(":", ".").partition(".")[0]
+    parts = [part.lower() for history in histories for part in history.module.split(".")]
+    if top and top != text and not get_close_matches(top.lower(), parts, n=1, cutoff=0.7):
+        if not any(_ending(history, top) for history in histories):
+            known = ", ".join(dict.fromkeys(history.module for history in histories))
+            raise UsageError(
+                f"there is no library with a module {top!r} among those that are set up",
+                f"set up are {known}; `scan --against` and `deps` need no set-up",
+            )
     # Of several failures, one that knows what may have been meant is worth more than the others.
     raise next((problem for problem in problems if problem.hint and "names begin" not in problem.hint), problems[0])
 

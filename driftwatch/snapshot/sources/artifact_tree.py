@@ -23,6 +23,8 @@ from driftwatch.snapshot.sources.index import Artifact, PackageIndex
 from driftwatch.snapshot.sources.remote_zip import NoRangesError, RemoteWheel
 
 SOURCES = (".py", ".pyi")
+COMPILED = (".so", ".pyd", ".pyx")
+"""Compiled modules, and what they are compiled from: that they are there is all that is read of them."""
 NOT_THE_PACKAGE = frozenset({"test", "tests", "testing", "build", "docs", "doc", "example", "examples", "benchmarks"})
 
 
@@ -34,6 +36,10 @@ def wanting(also: Iterable[str]) -> Wanted:
     """Sources, and files that are asked for by their paths below the folder that holds the package."""
     ends = tuple(f"/{path}" for path in also)
     return lambda path: is_source(path) or f"/{path}".endswith(ends) if ends else is_source(path)
+
+
+def _is_record(path: str) -> bool:
+    return path.endswith(".dist-info/RECORD") and path.count("/") == 1
 
 
 class _Members(Protocol):
@@ -54,7 +60,10 @@ class WholeArchive:
         self._files: dict[str, bytes] | None = None
 
     def listing(self) -> Listing:
-        return {path: Entry(_sha256(content), len(content)) for path, content in self._read().items()}
+        files = dict(self._read())
+        said = [read_record(files.pop(path), self._artifact.filename) for path in list(files) if _is_record(path)]
+        compiled = {path: entry for record in said for path, entry in record.items() if path.endswith(COMPILED)}
+        return {**compiled, **{path: Entry(_sha256(content), len(content)) for path, content in files.items()}}
 
     def fetch(self, paths: list[str]) -> Mapping[str, bytes]:
         files = self._read()
@@ -63,8 +72,11 @@ class WholeArchive:
     def _read(self) -> dict[str, bytes]:
         if self._files is None:
             path = self._index.download(self._artifact)
-            self._files = read_members(path, self._artifact.filename, self._wanted)
+            self._files = read_members(path, self._artifact.filename, self._is_read)
         return self._files
+
+    def _is_read(self, path: str) -> bool:
+        return self._wanted(path) or path.endswith(".pyx") or _is_record(path)
 
 
 class RangedWheel:
@@ -76,12 +88,12 @@ class RangedWheel:
         self._wheel = RemoteWheel(artifact, index.transport)
 
     def listing(self) -> Listing:
-        records = [p for p in self._wheel.members if p.endswith(".dist-info/RECORD") and p.count("/") == 1]
+        records = [path for path in self._wheel.members if _is_record(path)]
         if len(records) != 1:
             raise NoRangesError
         self._wheel.prefetch(records)
         listing = read_record(self._wheel.read(records[0]), self._name)
-        sources = {path for path in self._wheel.members if self._wanted(path)}
+        sources = {path for path in self._wheel.members if self._wanted(path) or path.endswith(COMPILED)}
         if not sources <= listing.keys():
             # A RECORD that does not speak of every file proves nothing; the hash of the whole does.
             raise NoRangesError
@@ -129,7 +141,7 @@ class ArtifactTree:
         missing = [
             path
             for path, entry in self._listing.items()
-            if path.startswith(inside) and self._index.cache.blob(entry.sha256) is None
+            if path.startswith(inside) and self._wanted(path) and self._index.cache.blob(entry.sha256) is None
         ]
         if missing:
             self._fetch(missing)

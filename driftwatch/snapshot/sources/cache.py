@@ -26,7 +26,7 @@ from driftwatch import whole
 from driftwatch.seals import Seals
 
 STALE = 24 * 3600
-_LISTINGS = "listings-2"  # another number for another choice of files to list
+_LISTINGS = "listings-3"  # another number for another choice of files to list
 
 
 def cache_root() -> Path:

@@ -23,7 +23,7 @@ from packaging.version import Version
 
 from driftwatch.errors import InputError, UsageError
 from driftwatch.snapshot.sources.archive import read_members
-from driftwatch.snapshot.sources.artifact_tree import ArtifactTree, is_source, package_folder
+from driftwatch.snapshot.sources.artifact_tree import COMPILED, ArtifactTree, is_source, package_folder
 from driftwatch.snapshot.sources.git import GitTree, checked_out, differs
 from driftwatch.snapshot.sources.index import Artifact, PackageIndex
 from driftwatch.snapshot.sources.tree import FileTree, FolderTree, SourceTree
@@ -192,7 +192,10 @@ def has_module(tree: SourceTree, module: str) -> bool:
     """Whether a release has this module, as a file or a package."""
     path = module.replace(".", "/")
     head, _, last = path.rpartition("/")
-    return f"{last}.py" in tree.names(head) or "__init__.py" in tree.names(path)
+    files = {f"{last}.{suffix}" for suffix in ("py", "pyi")}
+    beside, inside = tree.names(head), tree.names(path)
+    compiled = any(name.startswith(f"{last}.") and name.endswith(COMPILED) for name in beside)
+    return compiled or bool(files & set(beside)) or "__init__.py" in inside or "__init__.pyi" in inside
 
 
 def _open_git(repository: Path, ref: str, release: str | None, module: str) -> OpenedRelease:
