@@ -1,6 +1,6 @@
 """A scan that tells only what is new against a base revision of the git repository: the pre-merge question.
 
-Enters: a `ScanRequest` and a revision. Leaves: the `ScanResult` of the working tree in which every finding that the
+Enters: a `ScanRequest` and a revision. Leaves: the `Report` of the working tree in which every finding that the
 base has too is suppressed, by ``base``. The base is where the two lines of history parted; its files are read from
 git's objects into a folder that is gone afterwards: nothing is checked out, no hook and no filter runs. It is scanned
 like the working tree, by its own configuration and declared dependencies, against the same snapshots.
@@ -26,7 +26,8 @@ from driftwatch.errors import ConfigError, InputError, UsageError
 from driftwatch.findings import Before, Finding, Severity
 from driftwatch.project.config import Config, discover, load
 from driftwatch.releases import union
-from driftwatch.scan import ScanRequest, ScanResult, TargetResult, scan
+from driftwatch.scan import ScanRequest, scan
+from driftwatch.scanned import Report, TargetReport
 from driftwatch.snapshot.sources.git import GitCommit, git
 from driftwatch.sources import Sources
 from driftwatch.suppress import Suppressed
@@ -48,7 +49,7 @@ class Base:
         return self.copy / Path(os.path.normpath(path)).relative_to(self.root)
 
 
-def scan_new(request: ScanRequest, revision: str) -> ScanResult:
+def scan_new(request: ScanRequest, revision: str) -> Report:
     """Scan, and suppress what the base revision has too."""
     with opened(request, revision) as base:
         now = scan(request)
@@ -68,7 +69,7 @@ def scan_new(request: ScanRequest, revision: str) -> ScanResult:
     )
 
 
-def _before(target: TargetResult, old: set[Finding]) -> Before:
+def _before(target: TargetReport, old: set[Finding]) -> Before:
     errors = [f for f in old if f.severity is Severity.ERROR and f.distribution == target.distribution]
     return Before(len(errors), union([f.releases for f in errors]))
 
@@ -198,7 +199,7 @@ def _there(base: Base, path: Path | None) -> Path | None:
 # -- what is new -------------------------------------------------------------------------------------------------------
 
 
-def _old(now: ScanResult, then: ScanResult, base: Base) -> set[Finding]:
+def _old(now: Report, then: Report, base: Base) -> set[Finding]:
     """The findings that the base has too."""
     before: dict[tuple[object, ...], list[Finding]] = {}
     for finding in then.findings:

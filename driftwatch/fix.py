@@ -38,7 +38,8 @@ from driftwatch.repair.plan import CODES, Plan, Planner
 from driftwatch.repair.probes import edits_of
 from driftwatch.repair.text import Source
 from driftwatch.rules import RULES
-from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
+from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scanned import Report
 from driftwatch.selection import codes_of
 from driftwatch.snapshot.model.symbols import Signature
 from driftwatch.suppress import matches
@@ -65,12 +66,12 @@ class Pins:
 class Fixed:
     """What is offered, with the scan of the files as they are and as they would be."""
 
-    before: ScanResult
-    after: ScanResult
+    before: Report
+    after: Report
     offer: Offer
 
 
-def pins(result: ScanResult) -> Pins:
+def pins(result: Report) -> Pins:
     """The declared requirements on libraries that are used here, made of releases that work as the code is now."""
     files: dict[Path, tuple[bytes, bytes]] = {}
     changed: list[Raised] = []
@@ -91,7 +92,7 @@ def pins(result: ScanResult) -> Pins:
     return Pins(files, tuple(changed), tuple(refused))
 
 
-def prospects(result: ScanResult, targets: Iterable[Watched]) -> tuple[int, int]:
+def prospects(result: Report, targets: Iterable[Watched]) -> tuple[int, int]:
     """For how many findings of a scan there is a repair that can be proven, and how many more unsafe ones.
 
     Nothing is proven here: it takes no second scan.
@@ -104,13 +105,13 @@ def prospects(result: ScanResult, targets: Iterable[Watched]) -> tuple[int, int]
     return safe, every - safe
 
 
-def fixes(request: ScanRequest, before: ScanResult) -> Mapping[str, Fix]:
+def fixes(request: ScanRequest, before: Report) -> Mapping[str, Fix]:
     """What can be offered for the findings of a scan, by fingerprint, all of it proven together."""
     return described(fix(request, unsafe=True, before=before).offer.files, _sources(before))
 
 
 def fix(
-    request: ScanRequest, *, select: Sequence[str] = (), unsafe: bool = False, before: ScanResult | None = None
+    request: ScanRequest, *, select: Sequence[str] = (), unsafe: bool = False, before: Report | None = None
 ) -> Fixed:
     """Plan, prove, and offer what has stood the proof; `before` is the scan of the request, where there is one."""
     before = before or scan(request)
@@ -142,7 +143,7 @@ def fix(
 
 
 def _along(
-    files: tuple[Changed, ...], refusals: list[Refusal], after: ScanResult
+    files: tuple[Changed, ...], refusals: list[Refusal], after: Report
 ) -> tuple[tuple[Changed, ...], list[Refusal]]:
     """What goes away with a repair of something else goes away by it."""
     still = {_subject(finding) for finding in _told(after)}
@@ -156,7 +157,7 @@ def _along(
     return tuple(found), [r for r in refusals if r.finding not in gone or r.finding.location.path not in paths]
 
 
-def _sources(result: ScanResult) -> Callable[[str], Source]:
+def _sources(result: Report) -> Callable[[str], Source]:
     known: dict[str, Source] = {}
 
     def source(path: str) -> Source:
@@ -172,7 +173,7 @@ def _sources(result: ScanResult) -> Callable[[str], Source]:
     return source
 
 
-def _planner(result: ScanResult, targets: Iterable[Watched], unsafe: bool) -> Planner:
+def _planner(result: Report, targets: Iterable[Watched], unsafe: bool) -> Planner:
     evidence = Evidence()
     for reached in result.reached:
         evidence.contexts.update(reached.contexts)
@@ -191,7 +192,7 @@ def _give_up(planner: Planner, failures: Iterable[tuple[Repair, str]]) -> None:
                 planner.refused[finding.fingerprint] = f"the repair did not stand the proof: {reason}"
 
 
-def _worth_it(result: ScanResult, codes: Sequence[str]) -> tuple[Finding, ...]:
+def _worth_it(result: Report, codes: Sequence[str]) -> tuple[Finding, ...]:
     """The findings that somebody may want to go away: not what is guarded, and not what is beyond the range."""
     once = {rule.code for rule in RULES if rule.once}
     told = {(finding.code, finding.distribution, finding.symbol) for finding in result.findings}
@@ -240,7 +241,7 @@ def _losses(targets: Iterable[Watched]) -> dict[str, Losses]:
 # -- what the files would be -----------------------------------------------------------------------------------------
 
 
-def _written(plan: Plan, source: Callable[[str], Source], before: ScanResult) -> tuple[Changed, ...]:
+def _written(plan: Plan, source: Callable[[str], Source], before: Report) -> tuple[Changed, ...]:
     by_path: dict[str, list[Repair]] = {}
     for repair in plan.repairs:
         by_path.setdefault(repair.path, []).append(repair)
@@ -267,7 +268,7 @@ def _written(plan: Plan, source: Callable[[str], Source], before: ScanResult) ->
 class _Proof:
     """Two scans held against each other."""
 
-    def __init__(self, before: ScanResult, after: ScanResult) -> None:
+    def __init__(self, before: Report, after: Report) -> None:
         self._before, self._after = before, after
 
     def failures(self, repairs: Sequence[Repair]) -> list[tuple[Repair, str]]:
@@ -346,7 +347,7 @@ def _same(pair: tuple[str, str]) -> bool:
     return pair[0] == pair[1]
 
 
-def _told(result: ScanResult) -> list[Finding]:
+def _told(result: Report) -> list[Finding]:
     """All that the rules say but for what is guarded, before anything is left out, once for each place."""
     contexts = {name: context for reached in result.reached for name, context in reached.contexts.items()}
     found = judge(
@@ -366,7 +367,7 @@ def _covers(old: Finding, new: Finding) -> bool:
     return new.releases <= old.releases
 
 
-def _more(before: ScanResult, after: ScanResult) -> list[tuple[str, int, str]]:
+def _more(before: Report, after: Report) -> list[tuple[str, int, str]]:
     """What is unresolved after and was not before."""
     then = Counter((each.path, each.reason) for each in before.unresolved)
     found = []
@@ -382,7 +383,7 @@ def _more(before: ScanResult, after: ScanResult) -> list[tuple[str, int, str]]:
 Shape = tuple[object, ...]
 
 
-def _bound(result: ScanResult, instead: Mapping[str, str]) -> dict[tuple[str, str], dict[Shape, ReleaseSet]]:
+def _bound(result: Report, instead: Mapping[str, str]) -> dict[tuple[str, str], dict[Shape, ReleaseSet]]:
     """By file and callee, what calls pass, and the checked releases in which it is passed and can be bound.
 
     `instead` are callees that stand for others.

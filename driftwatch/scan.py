@@ -1,6 +1,6 @@
 """A scan from end to end: paths and histories in, findings and what they add up to out.
 
-Enters: a `ScanRequest`. Leaves: a `ScanResult` that holds all that any report needs. Nothing is printed, nobody exits,
+Enters: a `ScanRequest`. Leaves: a `Report` that holds all that any report needs. Nothing is printed, nobody exits,
 no scanned code is run. The same files give the same result in any order and with any number of workers. What the user
 got wrong is a `DriftwatchError`; what is wrong with one file is a diagnostic, and the scan goes on.
 """
@@ -32,7 +32,7 @@ from driftwatch.rules import RULES, apply, apply_to_installations, told_once
 from driftwatch.rules.advisories import load, within
 from driftwatch.rules.recorded_kernels import with_recorded
 from driftwatch.rules.rule import Context, Rule
-from driftwatch.scanned import Reached, ScanResult, TargetResult, merged
+from driftwatch.scanned import Reached, Report, TargetReport, merged
 from driftwatch.selection import chosen_rules, codes_of, severities_of
 from driftwatch.sites import Site, site_order, sites_of
 from driftwatch.snapshot.model.history import History
@@ -40,7 +40,7 @@ from driftwatch.sources import Sources, lines_of
 from driftwatch.suppress import Decisions, read_baseline, sift
 from driftwatch.targets.companions import load_companions
 
-__all__ = ["ScanRequest", "ScanResult", "TargetResult", "Watched", "scan"]
+__all__ = ["Report", "ScanRequest", "TargetReport", "Watched", "scan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class ScanRequest:
     changed: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def scan(request: ScanRequest) -> ScanResult:
+def scan(request: ScanRequest) -> Report:
     """Scan the paths of a request; for several modules of one distribution, once for each."""
     results = [_scan(replace(request, targets=layer), request) for layer in _layers(request.targets)]
     if not results:
@@ -110,7 +110,7 @@ def _layers(targets: Sequence[Watched]) -> list[tuple[Watched, ...]]:
     return [tuple(layer.values()) for layer in found]
 
 
-def _scan(request: ScanRequest, whole: ScanRequest) -> ScanResult:
+def _scan(request: ScanRequest, whole: ScanRequest) -> Report:
     """The scan of one layer of a whole request."""
     ranges.check_names(request.against, [each.history.distribution for each in whole.targets])
     config = request.config
@@ -204,7 +204,7 @@ def _scan(request: ScanRequest, whole: ScanRequest) -> ScanResult:
         ),
     )
     still_true = [*sifted.standing, *(each.finding for each in sifted.suppressed if each.by == "baseline")]
-    return ScanResult(
+    return Report(
         targets=tuple(
             _fares(
                 histories[name],
@@ -382,8 +382,8 @@ def _fares(
     uses: int,
     sites: Sequence[Site],
     remark: str,
-) -> TargetResult:
-    bare = TargetResult(
+) -> TargetReport:
+    bare = TargetReport(
         distribution=history.distribution,
         module=history.module,
         timeline=history.timeline,

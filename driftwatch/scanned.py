@@ -1,18 +1,21 @@
-"""What a scan found: how the code fares with each library, and all that any report needs.
+"""What a scan found, and what that adds up to: the one form in which it goes from the scan to every report.
 
-`merged` makes one result of scans of the same files for several modules of a distribution, which works with the
-releases that all of them work with.
+Enters: findings, and what was known when they were made. Leaves: frozen data in its final order, which formats render
+without judging. `merged` makes one report of scans of the same files for several modules of a distribution, which works
+with the releases that all of them work with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from driftwatch.findings import Apart, Before, Finding, Severity, Verdict, order
+from driftwatch.findings import Apart, Before, Finding, Severity, Verdict, is_aside, order
 from driftwatch.flow.uses import Diagnostic, Outcome, Unresolved, Use
 from driftwatch.project.declared import Notice, Requirements
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
+from driftwatch.repair.model import Fix
 from driftwatch.rules.rule import Context
 from driftwatch.sites import Site, site_order
 from driftwatch.snapshot.model.history import History
@@ -21,15 +24,16 @@ from driftwatch.suppress import Idle, Suppressed
 
 
 @dataclass(frozen=True, slots=True)
-class TargetResult:
-    """How the code fares with one library.
+class TargetReport:
+    """One library: the releases that are known, those that were checked and why those, and how the code fares.
 
-    `compatible` are the checked releases in which no error stands, one that a baseline hides included; `degraded` those
-    of them in which something is guarded off. `origin` says for a person why these releases are checked, and `notices`
-    what must be known of that. `apart` is how it fares but for what no release mends, where nothing works because of
-    that. `uses` is in how many places the code touches the library, `sites` are those places. `before` is what a base
-    revision has too, where only what is new is told. `remark` is what must be known of how the library was read.
-    `stand_in` are releases that nobody asks for: what is asked for is not known, and each is the nearest to it.
+    `compatible` are the checked releases in which no error stands; `degraded` those of them in which something is
+    guarded off. `origin` says where the range came from, for a person. `uses` is in how many places the code touches
+    the library, `sites` are those places. `history` is the library's, for formats that tell how a symbol came to be.
+    `declared` are the releases that the code base itself asks for, where a picture marks them. `notices` are what a
+    person must know of why just these are checked. `apart` is for what no release mends, and
+    `before` for what a base revision has too, where the report is of what is new. `stand_in` are releases that nobody
+    asks for, checked in place of what is not known.
     """
 
     distribution: str
@@ -41,18 +45,19 @@ class TargetResult:
     degraded: ReleaseSet
     uses: int = 0
     sites: tuple[Site, ...] = ()
+    history: History | None = field(default=None, repr=False, compare=False)
+    declared: ReleaseSet = EMPTY
     notices: tuple[Notice, ...] = ()
     apart: Apart | None = None
     before: Before | None = None
     remark: str = ""
     stand_in: ReleaseSet = EMPTY
-    history: History | None = field(default=None, repr=False, compare=False)
 
     @property
     def broken(self) -> ReleaseSet:
         return self.checked - self.compatible
 
-    def by(self, findings: Sequence[Finding]) -> TargetResult:
+    def by(self, findings: Sequence[Finding]) -> TargetReport:
         """How the code fares by these findings, and no others."""
         own = [finding for finding in findings if finding.distribution == self.distribution]
         errors = [finding for finding in own if finding.severity is Severity.ERROR]
@@ -64,6 +69,42 @@ class TargetResult:
             left = self.checked - union([finding.releases for finding in errors if not finding.in_no_release])
             apart = Apart(len(hopeless), left, left & guarded)
         return replace(self, compatible=compatible, degraded=compatible & guarded, apart=apart)
+
+    @property
+    def but_for_the_hopeless(self) -> TargetReport:
+        """How it fares apart from what no release mends, where nothing works because of that; else as it is."""
+        if self.apart is None:
+            return self
+        return replace(self, compatible=self.apart.compatible, degraded=self.apart.degraded)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A requirement that is to be judged: as it is written and where; `why_not` where it cannot be checked."""
+
+    distribution: str
+    requirement: str
+    path: str
+    line: int
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementVerdict:
+    """What became of a requirement.
+
+    `state` is "holds", "breaks", "not used" or "not told". `broken` are the allowed releases with which the code
+    breaks, `later` those behind the range. From `lowest` on every allowed release works, up to `highest` they do as
+    well; empty where there is none.
+    """
+
+    asked: Asked
+    state: str
+    broken: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
+    lowest: str = ""
+    highest: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +121,45 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
-class ScanResult:
-    """All that a scan found, in its final order."""
-
-    targets: tuple[TargetResult, ...]
-    findings: tuple[Finding, ...]
-    suppressed: tuple[Suppressed, ...]
-    idle: tuple[Idle, ...]
-    unresolved: tuple[Unresolved, ...]
-    diagnostics: tuple[Diagnostic, ...]
+class Counts:
     files: int
     analysed: int
-    sources: Sources
+    errors: int
+    warnings: int
+    notes: int
+    silent: int
+    unresolved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that a scan found, in its final order: what every format shows.
+
+    `idle` are ignores and baseline entries that decided nothing; `suppressed` is what a comment, a pattern, a baseline
+    or a base revision hides. `title` is what the code base is called. `seconds` is for people: no format that must be
+    deterministic shows it. `dependencies` are the verdicts on the requirements of a project, where these were asked
+    for. `reached` and `requirements` are for whoever asks again, as a repair does. `fixes` are repairs that have been
+    proven, by fingerprint; `mendable` is for how many errors and warnings there is a repair that could be, and for how
+    many more an unsafe one, where that was asked.
+    """
+
+    targets: tuple[TargetReport, ...]
+    findings: tuple[Finding, ...]
+    unresolved: tuple[Unresolved, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    idle: tuple[Idle, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
+    files: int = 0
+    analysed: int = 0
+    sources: Sources = field(default=Sources(Path()), repr=False, compare=False)
     fail_on: str = "error"
     reached: tuple[Reached, ...] = field(default=(), repr=False, compare=False)
     requirements: tuple[Requirements, ...] = field(default=(), repr=False, compare=False)
+    title: str = ""
+    seconds: float | None = None
+    dependencies: tuple[RequirementVerdict, ...] = ()
+    fixes: Mapping[str, Fix] = field(default_factory=dict)
+    mendable: tuple[int, int] = (0, 0)
 
     @property
     def failed(self) -> bool:
@@ -105,8 +170,61 @@ class ScanResult:
             return True
         return any(finding.severity in failing for finding in self.findings)
 
+    def source(self, path: str) -> tuple[str, ...] | None:
+        """The lines of a scanned file; None where it can no longer be read: a report without excerpts is one."""
+        return self.sources.lines(path)
 
-def merged(results: Sequence[ScanResult]) -> ScanResult:
+    @property
+    def unread(self) -> int:
+        """In how many files that mention a library, or may, not all could be analysed."""
+        return len({item.path for item in self.diagnostics if item.mentions is not False})
+
+    @property
+    def counts(self) -> Counts:
+        severities = [finding.severity for finding in self.findings]
+        return Counts(
+            files=self.files,
+            analysed=self.analysed,
+            errors=severities.count(Severity.ERROR),
+            warnings=severities.count(Severity.WARNING),
+            notes=severities.count(Severity.NOTE),
+            silent=sum(f.severity is Severity.ERROR and f.outcome is Outcome.SILENT for f in self.findings),
+            unresolved=len(self.unresolved),
+        )
+
+    @property
+    def by_weight(self) -> tuple[Finding, ...]:
+        """The findings in the order of the code, those of the product itself before those of tests and benchmarks."""
+        return tuple(sorted(self.findings, key=lambda finding: is_aside(finding.location.path)))
+
+    def target(self, distribution: str) -> TargetReport:
+        return next(target for target in self.targets if target.distribution == distribution)
+
+    def beyond(self, distribution: str) -> ReleaseSet:
+        """The releases outside the checked range in which this code would raise or silently lose something.
+
+        What is a warning in the range, where nothing is said to break by it, breaks nothing outside of it either; and
+        what no release mends is no matter of releases.
+        """
+        return union(
+            [
+                finding.beyond
+                for finding in self.findings
+                if finding.distribution == distribution
+                and finding.severity is not Severity.WARNING
+                and not finding.conditional
+                and not finding.in_no_release
+                and finding.outcome in (Outcome.RAISES, Outcome.SILENT)
+            ]
+        )
+
+    def degraded_beyond(self, distribution: str) -> ReleaseSet:
+        """The releases outside the checked range in which this code would go without something and break nowhere."""
+        guarded = [f.beyond for f in self.findings if f.distribution == distribution and f.outcome is Outcome.GUARDED]
+        return union(guarded) - self.beyond(distribution) - self.target(distribution).checked
+
+
+def merged(results: Sequence[Report]) -> Report:
     """The results of scans of the same files for other targets as one."""
     first = results[0]
     findings = tuple(dict.fromkeys(each for result in results for each in result.findings))
@@ -121,7 +239,7 @@ def merged(results: Sequence[ScanResult]) -> ScanResult:
         key=lambda each: (each.path, each.line, each.reason),
     )
     suppressed = tuple(dict.fromkeys(each for result in results for each in result.suppressed))
-    targets: dict[tuple[str, tuple[str, ...]], TargetResult] = {}
+    targets: dict[tuple[str, tuple[str, ...]], TargetReport] = {}
     for result in results:
         for target in result.targets:
             key = target.distribution, target.timeline.versions
@@ -140,7 +258,7 @@ def merged(results: Sequence[ScanResult]) -> ScanResult:
     )
 
 
-def _both(first: TargetResult, second: TargetResult) -> TargetResult:
+def _both(first: TargetReport, second: TargetReport) -> TargetReport:
     """How the code fares with two modules of one distribution."""
     compatible = first.compatible & second.compatible
     return replace(

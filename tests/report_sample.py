@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, Unresolved
 from driftwatch.releases import EMPTY, Timeline
-from driftwatch.report.model import Report, TargetReport
-from driftwatch.suppress import Idle
+from driftwatch.scanned import Report, TargetReport
+from driftwatch.sources import Sources
+from driftwatch.suppress import Idle, Suppressed
 
 TIMELINE = Timeline(("0.5.0", "0.6.0", "0.6.1", "0.6.2", "0.7.0", "0.7.1"))
 CHECKED = TIMELINE.matching(">=0.6.0")
@@ -39,6 +42,12 @@ FILES = {
     "pkg/moe.py": "try:\n    from flashinfer.comm import MoeAlltoAll\nexcept ImportError:\n    MoeAlltoAll = None\n",
     "<script>.py": 'X = "\x1b[31mred\x1b[0m [bold]markup[/bold]"; comm.gone("\u202eevil")\n',
 }
+
+
+def holding(files: Mapping[str, tuple[str, ...]]) -> Sources:
+    """The sources of a project that has these files, by their paths in it, and no others."""
+    folder = Path("/nowhere")
+    return Sources(folder, {str(folder / path): lines for path, lines in files.items()})
 
 
 def finding(**changes: object) -> Finding:
@@ -129,9 +138,9 @@ REPORT = Report(
     unresolved=(Unresolved("pkg/fusion.py", 30, "what `**options` holds is not known"),),
     diagnostics=(Diagnostic("pkg/broken\n.py", 3, "not valid Python: invalid syntax", mentions=True),),
     idle=(Idle("pkg/moe.py", 4, "unused ignore of DW101"),),
-    suppressed=1,
+    suppressed=(Suppressed(SILENT, "comment"),),
     files=1959,
     analysed=12,
     seconds=4.1,
-    source=lambda path: tuple(FILES[path].splitlines()) if path in FILES else None,
+    sources=holding({path: tuple(text.splitlines()) for path, text in FILES.items()}),
 )

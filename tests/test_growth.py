@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.cli.scan import report_of
 from driftwatch.flow.project import analyse
 from driftwatch.flow.sources import files, first_look
 from driftwatch.flow.uses import CallUse, SubclassUse
@@ -77,7 +76,7 @@ def told(folder: Path, data: bytes) -> dict[str, float]:
     (folder / "a.py").write_bytes(data)
     start = time.process_time()
     request = ScanRequest((folder,), (Watched(history()),), against=("all",), base=folder)
-    report = report_of(scan(request), "a")
+    report = scan(request)
     times = {"scan": time.process_time() - start}
     for name in FORMATS:
         start = time.process_time()

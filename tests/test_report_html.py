@@ -172,7 +172,7 @@ def test_source_loses_only_the_indent_that_all_lines_share() -> None:
 
 def test_what_a_baseline_hides_is_in_the_matrix_without_a_card() -> None:
     hidden = replace(
-        SAMPLE, findings=(RAISES,), hidden=(Suppressed(SILENT, "baseline"), Suppressed(GUARDED, "comment"))
+        SAMPLE, findings=(RAISES,), suppressed=(Suppressed(SILENT, "baseline"), Suppressed(GUARDED, "comment"))
     )
     page = safe_page(render("html", hidden, RenderOptions()))
     assert "create_workspace does not take group in 0.6.0 to 0.6.1 (in the baseline)" in page.words

@@ -16,7 +16,6 @@ from driftwatch.flow.uses import CallUse, ImportUse, Location, NameUse, Outcome,
 from driftwatch.flow.uses import Catch as UseCatch
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.report import matrix, render
-from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.states import (
     State,
@@ -30,6 +29,7 @@ from driftwatch.report.states import (
 )
 from driftwatch.report.styled import Look
 from driftwatch.report.text import summary
+from driftwatch.scanned import Report
 from driftwatch.sites import Site, sites_of
 from driftwatch.snapshot.model.symbols import Ref
 from driftwatch.suppress import Suppressed
@@ -49,7 +49,7 @@ def report_of(findings: tuple[Finding, ...], hidden: tuple[Suppressed, ...] = ()
     target = replace(
         REPORT.targets[0], compatible=CHECKED - broken, degraded=(CHECKED - broken) & guarded, sites=(CALL,)
     )
-    return replace(REPORT, findings=findings, hidden=hidden, targets=(target,))
+    return replace(REPORT, findings=findings, suppressed=hidden, targets=(target,))
 
 
 @st.composite

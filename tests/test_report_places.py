@@ -7,18 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.cli.scan import report_of
 from driftwatch.report import render
-from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.states import State, site_rows, where
 from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scanned import Report
 from tests.made_uses import KILN, releases
 
 
 def reported(folder: Path, source: str) -> Report:
     (folder / "app.py").write_text(source)
-    return report_of(scan(ScanRequest((folder,), (Watched(KILN),), against=("all",), base=folder)), "pottery")
+    return scan(ScanRequest((folder,), (Watched(KILN),), against=("all",), base=folder))
 
 
 def marked(report: Report, code: str) -> list[tuple[int, str]]:

@@ -128,7 +128,7 @@ def test_levels_and_fingerprints() -> None:
 
 
 def test_what_is_suppressed_opens_no_alert() -> None:
-    report = replace(REPORT, findings=(), hidden=(Suppressed(SILENT, "comment", "known"),))
+    report = replace(REPORT, findings=(), suppressed=(Suppressed(SILENT, "comment", "known"),))
     assert json.loads(render("sarif", report, RenderOptions()))["runs"][0]["results"] == []
 
 

@@ -16,12 +16,12 @@ from driftwatch.findings import Severity, is_aside
 from driftwatch.flow.uses import Location, Outcome
 from driftwatch.releases import EMPTY
 from driftwatch.report import render
-from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import ranges
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Look, Span, compose, look
-from tests.report_sample import AGAIN, GUARDED, RAISES, REPORT, SILENT, TIMELINE, finding
+from driftwatch.scanned import Report
+from tests.report_sample import AGAIN, GUARDED, RAISES, REPORT, SILENT, TIMELINE, finding, holding
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -64,7 +64,7 @@ def test_any_text_is_harmless(line: str, message: str, start: int, length: int, 
     report = replace(
         REPORT,
         findings=(finding(location=place, message=message, trace=(), caught_at=None, outcome=Outcome.RAISES),),
-        source=lambda _path: (line,),
+        sources=holding({place.path: (line,)}),
     )
     shown = text(report, width=width)
     assert safe(shown.replace("\n", "")) == shown.replace("\n", "")
@@ -84,7 +84,7 @@ def test_a_long_line_is_cut_round_its_place(column: int) -> None:
     report = replace(
         REPORT,
         findings=(finding(location=place, trace=(), caught_at=None, outcome=Outcome.RAISES),),
-        source=lambda _path: (line,),
+        sources=holding({place.path: (line,)}),
     )
     lines = text(report, width=80).splitlines()
     at = next(i for i, shown in enumerate(lines) if "^" in shown)
@@ -104,7 +104,7 @@ def test_carets_stand_below_wide_characters_and_tabs() -> None:
                 location=Location("a.py", 1, start, 1, start + 5), trace=(), caught_at=None, outcome=Outcome.RAISES
             ),
         ),
-        source=lambda _path: (line,),
+        sources=holding({"a.py": (line,)}),
     )
     source, carets = text(report).splitlines()[2:4]
     assert cell_len(source[: source.index("group")]) == carets.index("^")
@@ -170,13 +170,13 @@ def test_silence_says_what_was_checked() -> None:
 
 
 def test_a_file_that_is_gone_has_no_excerpt() -> None:
-    shown = text(replace(REPORT, findings=(SILENT,), source=lambda _path: None))
+    shown = text(replace(REPORT, findings=(SILENT,), sources=holding({})))
     assert "^" not in shown
     assert "SILENT: the handler at line 10 takes the TypeError" in shown
 
 
 def test_a_place_past_the_end_of_a_changed_file() -> None:
-    shown = text(replace(REPORT, findings=(SILENT,), source=lambda _path: ("x = 1",)))
+    shown = text(replace(REPORT, findings=(SILENT,), sources=holding({"pkg/fusion.py": ("x = 1",)})))
     assert "error DW101" in shown and "^" not in shown
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from driftwatch.cli.scan import report_of
 from driftwatch.project.config import Config
 from driftwatch.project.declared import Requirements
 from driftwatch.project.pins import installations
 from driftwatch.report import render
 from driftwatch.report.options import RenderOptions
 from driftwatch.rules.example import COMPANIONS, DISTRIBUTION
-from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
+from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scanned import Report
 from driftwatch.snapshot.store import store
 from driftwatch.targets.target import shipped_targets
 from tests.made_uses import KILN
@@ -31,7 +31,7 @@ def write(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def scanned(*paths: Path, config: Config | None = None, against: str = "all") -> ScanResult:
+def scanned(*paths: Path, config: Config | None = None, against: str = "all") -> Report:
     target = Watched(KILN, companions=COMPANIONS)
     return scan(ScanRequest(paths, (target,), config or Config(), against=(against,), base=paths[0]))
 
@@ -211,7 +211,7 @@ def test_pins_of_a_setup_cfg(tmp_path: Path) -> None:
 def test_a_broken_file_is_told_in_every_report(tmp_path: Path) -> None:
     write(tmp_path, {"src/pyproject.toml": "[project\ndependencies = ['kiln-bricks==1.0']\n"})
     result = scan(ScanRequest((tmp_path,), (Watched(KILN, companions=COMPANIONS),), base=tmp_path))
-    report = report_of(result, "pottery")
+    report = result
     said = "at the end of a table declaration; what it requires of kiln-bricks is not known"
     assert f"  ATTENTION     src/pyproject.toml:1: not valid TOML: expected ']' {said}\n" in render(
         "text", report, RenderOptions()

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.cli.scan import report_of
 from driftwatch.findings import Severity
 from driftwatch.flow.uses import Catch, Outcome, ProbeUse
 from driftwatch.releases import EMPTY
@@ -17,7 +16,8 @@ from driftwatch.report.text import render
 from driftwatch.rules import deprecated, narrow_import_guard, unknown_keyword, unsafe_signature_probe
 from driftwatch.rules.example import knowledge
 from driftwatch.rules.rule import Context
-from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
+from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scanned import Report
 from driftwatch.snapshot.model.history import Epoch, History
 from driftwatch.snapshot.model.symbols import Deprecation, Ref
 from tests.made_uses import ALL, HERE, KILN, at, call, imported, name, passed, releases
@@ -130,13 +130,13 @@ COOL = "slow" in inspect.signature(kiln.cool).parameters
 
 def test_a_warning_breaks_no_release_in_the_range_or_out_of_it(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(SMOKE)
-    result: ScanResult = scan(ScanRequest((tmp_path,), (Watched(KILN),), against=(">=2",)))
+    result: Report = scan(ScanRequest((tmp_path,), (Watched(KILN),), against=(">=2",)))
     assert [(f.code, f.severity.value) for f in result.findings] == [
         ("DW101", "warning"),
         ("DW502", "note"),
         ("DW502", "note"),
     ]
-    report = report_of(result, "app")
+    report = result
     assert report.beyond("kiln") == EMPTY
     shown = render(report, RenderOptions(Look(), False))
     assert shown.count(" DW502 ") == 1

@@ -12,7 +12,8 @@ from driftwatch.errors import ConfigError, InputError, UsageError
 from driftwatch.flow.uses import Outcome
 from driftwatch.project.config import Config, config_for, load
 from driftwatch.rules.example import history
-from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
+from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scanned import Report
 from driftwatch.suppress import baseline_text
 
 KILN = history()
@@ -42,18 +43,18 @@ def write(root: Path, **files: str) -> Path:
     return root
 
 
-def run(*paths: Path, base: Path | None = None, config: Config | None = None, **more: object) -> ScanResult:
+def run(*paths: Path, base: Path | None = None, config: Config | None = None, **more: object) -> Report:
     request = ScanRequest(paths, (Watched(KILN),), config or Config(), base=base)
     return scan(replace(request, **more))  # type: ignore[arg-type]
 
 
-def said(result: ScanResult) -> list[tuple[str, int, str, str]]:
+def said(result: Report) -> list[tuple[str, int, str, str]]:
     return [
         (f.location.path, f.location.line, f.code, TIMELINE.describe(f.releases)) for f in result.findings if f.releases
     ]
 
 
-def standing(result: ScanResult) -> tuple[str, str, str]:
+def standing(result: Report) -> tuple[str, str, str]:
     (target,) = result.targets
     return tuple(TIMELINE.describe(s) for s in (target.compatible, target.degraded, target.broken))  # type: ignore[return-value]
 

@@ -10,7 +10,6 @@ import jsonschema
 import pytest
 
 from driftwatch import scan as scanning
-from driftwatch.cli.scan import report_of
 from driftwatch.flow.uses import (
     DELIBERATE,
     UNCAUGHT,
@@ -26,12 +25,13 @@ from driftwatch.flow.uses import (
 from driftwatch.report import render
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.states import State, site_rows, where, whole_row
-from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
+from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scanned import Report
 from driftwatch.snapshot.model.symbols import Ref
 from tests.made_uses import ALL, KILN, at, passed, releases
 from tests.test_report_json import SCHEMA
 
-Scanned = Callable[..., ScanResult]
+Scanned = Callable[..., Report]
 RAKU = Ref("kiln", "raku")
 FIRE = Ref("kiln", "fire")
 
@@ -62,14 +62,14 @@ def scanned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scanned:
     """A scan of one file in which the interpreter has found these uses."""
     (tmp_path / "app.py").write_text("import kiln\n" + "kiln\n" * 30, encoding="utf-8")
 
-    def run(*uses: Use, against: str = "all") -> ScanResult:
+    def run(*uses: Use, against: str = "all") -> Report:
         monkeypatch.setattr(scanning, "analyse", lambda *_, **__: Analysis(uses, (), (), 1, 1))
         return scan(ScanRequest((tmp_path,), (Watched(KILN),), against=(against,), base=tmp_path))
 
     return run
 
 
-def told(result: ScanResult) -> list[tuple[str, str, str, str | None, bool]]:
+def told(result: Report) -> list[tuple[str, str, str, str | None, bool]]:
     """Code, severity, releases (beyond ones after a plus), outcome, and whether it may hold only."""
     describe = KILN.timeline.describe
     return [
@@ -84,8 +84,8 @@ def told(result: ScanResult) -> list[tuple[str, str, str, str | None, bool]]:
     ]
 
 
-def shown(result: ScanResult, form: str) -> str:
-    return render(form, report_of(result, "pottery"), RenderOptions())
+def shown(result: Report, form: str) -> str:
+    return render(form, result, RenderOptions())
 
 
 # -- switched off ------------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_outside_of_the_range_it_is_what_another_release_costs(scanned: Scanned)
 
 
 def test_pictures_show_it(scanned: Scanned) -> None:
-    report = report_of(scanned(off(3, ">=2"), fire(9)), "pottery")
+    report = scanned(off(3, ">=2"), fire(9))
     whole = whole_row("", site_rows(report, report.targets[0]), len(KILN.timeline))
     assert where(whole.states, State.DEGRADED) == releases(">=2")
     assert where(whole.states, State.BREAKS) == releases("<1.1")
@@ -241,7 +241,7 @@ def test_what_no_release_takes_leaves_the_range_of_the_rest(scanned: Scanned) ->
     assert form["targets"][0]["apart"] == {"errors": 2, "compatible": ["1.0", "1.1", "1.2"], "degraded": []}
     assert "| apart from | 2 errors that no release mends" in shown(result, "markdown")
     assert "apart from 2 errors that no release mends" in shown(result, "github")
-    whole = whole_row("", site_rows(report_of(result, ""), report_of(result, "").targets[0]), len(KILN.timeline))
+    whole = whole_row("", site_rows(result, result.targets[0]), len(KILN.timeline))
     assert where(whole.states, State.BREAKS) == releases(">=2")
     assert result.failed
 

@@ -15,7 +15,7 @@ from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
 from driftwatch.cli.options import config_option, on_demand_targets, output_option
 from driftwatch.cli.output import say
 from driftwatch.cli.progress import Activity, activity
-from driftwatch.cli.scan import FROM_INDEX, report_of, resolve, status_of, title
+from driftwatch.cli.scan import FROM_INDEX, resolve, status_of, title
 from driftwatch.errors import DriftwatchError, InputError, UsageError
 from driftwatch.report import FORMATS
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from driftwatch.flow.uses import Diagnostic
     from driftwatch.project.dependencies import Dependency
     from driftwatch.releases import ReleaseSet
-    from driftwatch.report.model import Asked, Verdict
     from driftwatch.scan import Watched
+    from driftwatch.scanned import Asked, RequirementVerdict
     from driftwatch.snapshot.commands.on_demand import Offered
 
 
@@ -78,11 +78,11 @@ def deps_command(
     from driftwatch.project.dependencies import dependencies
     from driftwatch.report import render
     from driftwatch.report.dependencies import verdicts
-    from driftwatch.report.model import Asked
     from driftwatch.report.options import RenderOptions
     from driftwatch.report.styled import Look, look
     from driftwatch.report.text import summary
     from driftwatch.scan import ScanRequest, scan
+    from driftwatch.scanned import Asked
     from driftwatch.snapshot.sources.cache import cache_root
 
     if write and place.startswith(FROM_INDEX):
@@ -125,7 +125,7 @@ def deps_command(
     if result is None:
         raise InputError("; ".join(f"{each.distribution} is not checked: {each.why_not}" for each in asked))
     status = status_of(result)
-    report = report_of(result, title((place,)), time.monotonic() - start)
+    report = replace(result, title=title((place,)), seconds=time.monotonic() - start)
     report = replace(report, dependencies=verdicts(report, asked))
     whole = replace(report, diagnostics=(*report.diagnostics, *(_not_told(each) for each in asked if each.why_not)))
     rendered = [
@@ -158,7 +158,7 @@ def _watched(each: Dependency, paths: Sequence[Path], shown: Activity, *, lowest
     return on_demand_targets(each.distribution, each.against, paths, shown=shown, select=select)
 
 
-def _write(needed: Sequence[Dependency], verdicts: Sequence[Verdict], place: Path) -> None:
+def _write(needed: Sequence[Dependency], verdicts: Sequence[RequirementVerdict], place: Path) -> None:
     """Raise the bounds that do not hold, each where it is declared, and say what was done."""
     from driftwatch import whole
     from driftwatch.project.bounds import raised

@@ -15,11 +15,11 @@ from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
 from driftwatch.cli.options import config_option, output_option, watched
 from driftwatch.cli.output import say
 from driftwatch.cli.progress import Activity, activity
-from driftwatch.cli.scan import report_of, resolve, title
+from driftwatch.cli.scan import resolve, title
 from driftwatch.errors import DriftwatchError, InputError
 
 if TYPE_CHECKING:
-    from driftwatch.report.model import Report
+    from driftwatch.scanned import Report
 
 FORMATS = ("text", "html", "json")
 
@@ -113,7 +113,7 @@ def _report(text: str, against: Sequence[str], config_file: Path | None, shown: 
     )
     if not result.files:
         raise InputError(f"there is no Python file in {text!r}")
-    return _with_declared(report_of(result, title((text,))), paths[0], aliases)
+    return _with_declared(replace(result, title=title((text,))), paths[0], aliases)
 
 
 def _with_declared(report: Report, path: Path, aliases: Mapping[str, str]) -> Report:

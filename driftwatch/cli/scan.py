@@ -19,8 +19,8 @@ from driftwatch.report import FORMATS
 
 if TYPE_CHECKING:
     from driftwatch.project.config import Config
-    from driftwatch.report.model import Report
-    from driftwatch.scan import ScanRequest, ScanResult
+    from driftwatch.scan import ScanRequest
+    from driftwatch.scanned import Report
 
 FROM_INDEX = "pypi:"
 """Begins an input that is fetched; known here too, so that a local scan imports nothing that fetches."""
@@ -138,7 +138,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
             carried=carried(shown),
         )
         result = scan(request) if diff_base is None else _scan_new(request, diff_base, inputs)
-        report = report_of(result, title(inputs or (".",)))
+        report = replace(result, title=title(inputs or (".",)))
         if fixes:
             shown.title("proving repairs")
             report = replace(report, fixes=proven(request, result))
@@ -159,7 +159,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     return status_of(result)
 
 
-def _scan_new(request: ScanRequest, revision: str, inputs: tuple[str, ...]) -> ScanResult:
+def _scan_new(request: ScanRequest, revision: str, inputs: tuple[str, ...]) -> Report:
     from driftwatch.diff_base import scan_new
 
     if any(text.startswith(FROM_INDEX) for text in inputs):
@@ -206,46 +206,7 @@ def title(inputs: tuple[str, ...]) -> str:
     return ", ".join(dict.fromkeys(names))
 
 
-def report_of(result: ScanResult, name: str, seconds: float | None = None) -> Report:
-    """The result as the formats take it."""
-    from driftwatch.report.model import Report, TargetReport
-
-    return Report(
-        targets=tuple(
-            TargetReport(
-                distribution=target.distribution,
-                module=target.module,
-                timeline=target.timeline,
-                checked=target.checked,
-                origin=target.origin,
-                compatible=target.compatible,
-                degraded=target.degraded,
-                uses=target.uses,
-                sites=target.sites,
-                history=target.history,
-                notices=target.notices,
-                apart=target.apart,
-                before=target.before,
-                remark=target.remark,
-                stand_in=target.stand_in,
-            )
-            for target in result.targets
-        ),
-        findings=result.findings,
-        unresolved=result.unresolved,
-        diagnostics=result.diagnostics,
-        idle=result.idle,
-        suppressed=len(result.suppressed),
-        files=result.files,
-        analysed=result.analysed,
-        seconds=seconds,
-        title=name,
-        hidden=result.suppressed,
-        source=result.sources.lines,
-    )
-
-
-def status_of(result: ScanResult) -> int:
+def status_of(result: Report) -> int:
     """1 for findings; 2 where not one file could be looked at; else 0."""
     if result.failed:
         return 1

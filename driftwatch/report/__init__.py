@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
-    from driftwatch.report.model import Report
     from driftwatch.report.options import RenderOptions
+    from driftwatch.scanned import Report
 
 FORMATS: Mapping[str, str] = {
     "text": "driftwatch.report.text",

@@ -1,6 +1,6 @@
 """One line for each dependency of a project: whether its declared range holds, and what would.
 
-Enters: the report of a scan, and the requirements it was made for. Leaves: a `Verdict` each, and the table of them.
+Enters: the report of a scan, and the requirements it was made for. Leaves: a verdict for each, and the table of them.
 """
 
 from __future__ import annotations
@@ -10,28 +10,28 @@ from collections.abc import Iterator, Sequence
 from packaging.utils import canonicalize_name
 
 from driftwatch.releases import ReleaseSet
-from driftwatch.report.model import Asked, Report, TargetReport, Verdict
 from driftwatch.report.phrases import newer, ranges
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose
+from driftwatch.scanned import Asked, Report, RequirementVerdict, TargetReport
 
 
-def verdicts(report: Report, asked: Sequence[Asked]) -> tuple[Verdict, ...]:
+def verdicts(report: Report, asked: Sequence[Asked]) -> tuple[RequirementVerdict, ...]:
     """The verdict on each requirement, in their order."""
     targets = {canonicalize_name(target.distribution): target for target in report.targets}
     return tuple(_verdict(report, each, targets.get(canonicalize_name(each.distribution))) for each in asked)
 
 
-def _verdict(report: Report, asked: Asked, target: TargetReport | None) -> Verdict:
+def _verdict(report: Report, asked: Asked, target: TargetReport | None) -> RequirementVerdict:
     if asked.why_not or target is None:
-        return Verdict(asked, "not told", reason=asked.why_not or "no release of it could be read")
+        return RequirementVerdict(asked, "not told", reason=asked.why_not or "no release of it could be read")
     if not target.uses:
-        return Verdict(asked, "not used")
+        return RequirementVerdict(asked, "not used")
     later = target.timeline.versions_of(newer(target.checked, report.beyond(target.distribution)))
     if not target.broken:
-        return Verdict(asked, "holds", later=later)
+        return RequirementVerdict(asked, "holds", later=later)
     broken = target.timeline.versions_of(target.broken)
-    return Verdict(asked, "breaks", broken, later, *_bounds(target))
+    return RequirementVerdict(asked, "breaks", broken, later, *_bounds(target))
 
 
 def _bounds(target: TargetReport) -> tuple[str, str]:
@@ -62,7 +62,7 @@ def table(report: Report, look: Look) -> str:
     return compose(lines, look)
 
 
-def sentence(report: Report, verdict: Verdict) -> Iterator[Span]:
+def sentence(report: Report, verdict: RequirementVerdict) -> Iterator[Span]:
     """What is said of one requirement."""
     name = canonicalize_name(verdict.asked.distribution)
     target = next((each for each in report.targets if canonicalize_name(each.distribution) == name), None)
@@ -87,7 +87,7 @@ def sentence(report: Report, verdict: Verdict) -> Iterator[Span]:
         yield Span(f"; breaks with {ranges(target.timeline, later)}, which it leaves out", "dim")
 
 
-def advice(verdict: Verdict) -> str:
+def advice(verdict: RequirementVerdict) -> str:
     """What would mend a requirement that does not hold, in words."""
     if verdict.lowest:
         return f"from {verdict.lowest} on it holds"

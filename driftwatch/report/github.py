@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
-from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import apart, before, but_for_the_unread, count, newer, outcome, ranges, silently, where
 from driftwatch.report.safe import safe, safe_character
+from driftwatch.scanned import Report
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}

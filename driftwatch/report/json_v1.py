@@ -16,8 +16,8 @@ from driftwatch.findings import Finding
 from driftwatch.flow.uses import Step
 from driftwatch.releases import Timeline
 from driftwatch.repair.model import Fix
-from driftwatch.report.model import Report, TargetReport, Verdict
 from driftwatch.report.options import RenderOptions
+from driftwatch.scanned import Report, RequirementVerdict, TargetReport
 
 
 class Tool(TypedDict):
@@ -204,7 +204,7 @@ def form(report: Report) -> ReportForm:
     return made
 
 
-def _dependency(verdict: Verdict) -> DependencyForm:
+def _dependency(verdict: RequirementVerdict) -> DependencyForm:
     return {
         "distribution": verdict.asked.distribution,
         "requirement": verdict.asked.requirement,

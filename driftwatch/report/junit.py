@@ -12,10 +12,10 @@ from xml.etree import ElementTree
 
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
-from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import CONDITIONAL, outcome, position, ranges
 from driftwatch.report.safe import safe
+from driftwatch.scanned import Report
 
 _Element = ElementTree.Element
 

@@ -16,7 +16,6 @@ from driftwatch.flow.uses import Outcome
 from driftwatch.repair.model import Fix
 from driftwatch.report.dependencies import sentence as said_of
 from driftwatch.report.excerpt import excerpt
-from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import (
     CONDITIONAL,
@@ -34,6 +33,7 @@ from driftwatch.report.phrases import (
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import plain
 from driftwatch.report.text import summary
+from driftwatch.scanned import Report, TargetReport
 
 MARKER = "<!-- driftwatch report -->"
 LONGEST = 60_000

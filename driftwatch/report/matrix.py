@@ -14,7 +14,6 @@ from typing import TypedDict
 
 from driftwatch.releases import Timeline
 from driftwatch.report.json_v1 import FindingForm, finding_form
-from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import ranges
 from driftwatch.report.safe import safe
@@ -33,6 +32,7 @@ from driftwatch.report.states import (
 )
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose
 from driftwatch.report.text import summary
+from driftwatch.scanned import Report, TargetReport
 
 GLYPHS: dict[State, tuple[str, str]] = {
     State.WORKS: ("=", "good"),

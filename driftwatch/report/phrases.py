@@ -7,8 +7,8 @@ from collections.abc import Callable
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.releases import ReleaseSet, Timeline, union
-from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.safe import safe
+from driftwatch.scanned import Report, TargetReport
 
 Source = Callable[[str], "tuple[str, ...] | None"]
 

@@ -19,12 +19,12 @@ from driftwatch import __version__
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Diagnostic, Location, Outcome
 from driftwatch.repair.model import Fix, Safety
-from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import exception, outcome, where
 from driftwatch.report.safe import safe
 from driftwatch.rules import RULES
 from driftwatch.rules.rule import Rule
+from driftwatch.scanned import Report
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"

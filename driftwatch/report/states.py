@@ -18,9 +18,9 @@ from itertools import groupby
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Location, Outcome
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline
-from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.phrases import count
 from driftwatch.rules import rule
+from driftwatch.scanned import Report, TargetReport
 from driftwatch.sites import Site
 
 
@@ -106,7 +106,7 @@ def where(states: States, *wanted: State) -> ReleaseSet:
 
 def told(report: Report, distribution: str) -> list[Finding]:
     """The findings that are true, whether or not a baseline hides them."""
-    still = (each.finding for each in report.hidden if each.by in ("baseline", "base"))
+    still = (each.finding for each in report.suppressed if each.by in ("baseline", "base"))
     return [finding for finding in (*report.findings, *still) if finding.distribution == distribution]
 
 

@@ -13,7 +13,6 @@ from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.dependencies import table
 from driftwatch.report.excerpt import excerpt
-from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import (
     CONDITIONAL,
@@ -34,6 +33,7 @@ from driftwatch.report.phrases import (
 )
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Span, compose, plain
+from driftwatch.scanned import Report, TargetReport
 
 _MOST_PLACES = 8
 _BLANK: Line = ()
@@ -271,7 +271,7 @@ def _summary(report: Report) -> Line:
     if report.diagnostics:
         looked.append(f"{len({item.path for item in report.diagnostics})} not analysed in full")
     if report.suppressed:
-        looked.append(f"{report.suppressed} suppressed")
+        looked.append(f"{len(report.suppressed)} suppressed")
     spans.append(Span(f" in {count(counts.files, 'file')} ({', '.join(looked)})"))
     if report.seconds is not None:
         spans.append(Span(f" in {report.seconds:.1f}s", "dim"))

@@ -18,7 +18,8 @@ from driftwatch.project.declared import Requirements
 from driftwatch.project.discovery import find_roots
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules import rule
-from driftwatch.scan import ScanRequest, ScanResult, Watched, scan
+from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scanned import Report
 from driftwatch.snapshot.model.history import History
 from driftwatch.suppress import read_baseline
 from driftwatch.targets.target import Target
@@ -37,14 +38,14 @@ def check(code: CodeBase) -> None:
 
 def scanned(
     code: CodeBase, target: Target, history: History, versions: Iterable[str], cache: Path | None = None
-) -> ScanResult:
+) -> Report:
     """The code base held against some releases of one library, and no others."""
     watched = Watched(history, target.data, target.companions, target.aliases, target.carriers)
     against = tuple(f"{target.distribution}=={version}" for version in dict.fromkeys(versions))
     return scan(ScanRequest(code.paths, (watched,), code.config, against, cache=cache))
 
 
-def hits(target: Target, history: History, before: str, version: str, code: CodeBase, result: ScanResult) -> Hits:
+def hits(target: Target, history: History, before: str, version: str, code: CodeBase, result: Report) -> Hits:
     """What of a scan is new in `version`, beside `before`."""
     timeline = history.timeline
     now, then = timeline.set_of([version]), timeline.set_of([before])

@@ -21,7 +21,7 @@ from driftwatch.code_bases import CodeBase
 from driftwatch.releases import Timeline
 from driftwatch.rules.advisories import Knowledge, load
 from driftwatch.rules.behaviour import behaviour_changes
-from driftwatch.scan import ScanResult
+from driftwatch.scanned import Report
 from driftwatch.snapshot.commands.update import Progress, list_, update
 from driftwatch.snapshot.comparison.diff import diff
 from driftwatch.snapshot.model.history import History
@@ -145,7 +145,7 @@ def _held_against(
 ) -> tuple[NewRelease, ...]:
     """The releases with what they do to each code base: one scan answers for all of them."""
     versions = [version for release in releases for version in (release.previous, release.version)]
-    found: list[tuple[CodeBase, ScanResult]] = []
+    found: list[tuple[CodeBase, Report]] = []
     for code in request.code:
         request.title(f"analysing {code.name}")
         found.append((code, scanned(code, target, history, versions, request.cache)))

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from driftwatch.report.html.page import document
 from driftwatch.report.matrix import Unread
-from driftwatch.report.model import Report
 from driftwatch.report.options import RenderOptions
+from driftwatch.scanned import Report
 
 
 def render(report: Report, options: RenderOptions) -> str:

@@ -10,11 +10,11 @@ from driftwatch.releases import Timeline
 from driftwatch.report.html.markup import Child, Markup, copied, join, tag, ticked
 from driftwatch.report.html.source import source
 from driftwatch.report.html.tracks import CLASSES, track
-from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.phrases import CONDITIONAL, breaks_beyond, newer, outcome, position, ranges
 from driftwatch.report.safe import safe
 from driftwatch.report.states import Row, State, finding_states
 from driftwatch.rules import rule
+from driftwatch.scanned import Report, TargetReport
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
@@ -86,7 +86,7 @@ def _card(report: Report, target: TargetReport, finding: Finding, base: int, num
     body: list[Child] = [
         track(timeline, states, target.checked, number),
         tag("dl", _facts(report, timeline, finding)),
-        list(source(report, finding)),
+        list(source(report.source, finding)),
         _trace(report, finding),
         _patch(report, finding),
     ]

@@ -9,7 +9,6 @@ from driftwatch.report.html.markup import Child, Markup, copied, tag, ticked
 from driftwatch.report.html.page import footer, framed, plain_header
 from driftwatch.report.html.source import source
 from driftwatch.report.impact import LABELS, change_words, counted, headline
-from driftwatch.report.model import Report
 from driftwatch.report.phrases import count, outcome, position
 from driftwatch.report.states import State
 from driftwatch.watching.reach import Effect, Impact, Touch, by_code
@@ -81,7 +80,6 @@ def _cards(impact: Impact, touches: Sequence[Touch], number: int) -> list[Markup
 
 def _card(impact: Impact, touch: Touch, anchor: str) -> Markup:
     finding, hits = touch.finding, impact.hits(touch.code)
-    shown = Report((), (), source=hits.source)
     said = outcome(finding, hits.source)
     head = tag(
         "summary",
@@ -99,5 +97,5 @@ def _card(impact: Impact, touch: Touch, anchor: str) -> Markup:
         ),
         tag("span", ticked(finding.message), class_="message"),
     )
-    body: list[Child] = [tag("p", ticked(said)) if said is not None else None, list(source(shown, finding))]
+    body: list[Child] = [tag("p", ticked(said)) if said is not None else None, list(source(hits.source, finding))]
     return tag("details", head, tag("div", body, class_="body"), class_="finding", id=anchor, open=True)

@@ -22,7 +22,6 @@ from driftwatch.report.html.markup import Child, Markup, breakable, copied, join
 from driftwatch.report.html.symbols import symbols
 from driftwatch.report.html.tracks import CLASSES, rules, scale, track
 from driftwatch.report.matrix import BESIDE, Unread, all_of_them, distributions, whole_rows
-from driftwatch.report.model import Report, TargetReport
 from driftwatch.report.phrases import apart, before, but_for_the_unread, count, outlook, ranges, silently, way_out
 from driftwatch.report.states import (
     WORDS,
@@ -35,6 +34,7 @@ from driftwatch.report.states import (
     where,
     whole_row,
 )
+from driftwatch.scanned import Report, TargetReport
 
 _LONGEST_ASKED = 24
 _ASSETS = files("driftwatch.report.html")

@@ -1,7 +1,7 @@
 """A finding's source as HTML: the lines around its place and around the way its value took, with the places marked.
 
-Enters: a finding and its report. Leaves: one block for each file, the finding's own file last. A file that can no
-longer be read has no block.
+Enters: a finding and what gives the lines of files. Leaves: one block for each file, the finding's own file last. A
+file that can no longer be read has no block.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from driftwatch.findings import Finding
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.html.markup import Markup, breakable, join, tag, text, ticked
-from driftwatch.report.model import Report
-from driftwatch.report.phrases import exception
+from driftwatch.report.phrases import Source, exception
 from driftwatch.report.safe import safe_character
 
 _AROUND = 2
@@ -30,13 +29,13 @@ class _Note:
     kind: str
 
 
-def source(report: Report, finding: Finding) -> Iterator[Markup]:
+def source(read: Source, finding: Finding) -> Iterator[Markup]:
     """The blocks of source behind a finding."""
-    notes = _notes(report, finding)
+    notes = _notes(finding)
     place = finding.location
     paths = [path for path in notes if path != place.path]
     for path in (*paths, place.path):
-        lines = report.source(path)
+        lines = read(path)
         if lines is None:
             continue
         here = [note for note in notes.get(path, []) if 0 < note.line <= len(lines)]
@@ -55,7 +54,7 @@ def source(report: Report, finding: Finding) -> Iterator[Markup]:
         )
 
 
-def _notes(report: Report, finding: Finding) -> dict[str, list[_Note]]:
+def _notes(finding: Finding) -> dict[str, list[_Note]]:
     notes: dict[str, list[_Note]] = {}
     for step in finding.trace[-_MOST_STEPS:]:
         notes.setdefault(step.path, []).append(_Note(step.line, step.note, "step"))
