@@ -27,6 +27,7 @@ from driftwatch.project.declared import Requirements
 from driftwatch.project.discovery import Found, Root, find_roots
 from driftwatch.project.pins import installations
 from driftwatch.project.variables import Variables
+from driftwatch.project.version_checks import VersionChecks
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules import RULES, apply, apply_to_installations, told_once
 from driftwatch.rules.advisories import load, within
@@ -170,8 +171,12 @@ def _scan(request: ScanRequest, whole: ScanRequest) -> Report:
         analysed += analysis.analysed
         uses.update(use.distribution for use in analysis.uses if not isinstance(use, SwitchedOff | LookUse))
         variables = Variables({Path(each).relative_to(root.folder).as_posix(): each for each in root.files})
+        version_checks = VersionChecks(
+            {root.prefix + Path(each).relative_to(root.folder).as_posix(): each for each in root.files}
+        )
         for context in contexts.values():
             context.variable = variables.touched
+            context.version_checks = version_checks.of
         touched.update(root.prefix + use.location.path for use in analysis.uses)
         sites += sites_of(analysis.uses, root.prefix)
         of_uses = tuple(placed(verdict, root.prefix) for verdict in apply(analysis.uses, contexts, chosen))

@@ -69,7 +69,8 @@ def test_a_page_says_all_that_the_rule_says(rule: Rule) -> None:
     page = render(rule)
     assert page.startswith(f"# {rule.code} {rule.name}\n")
     blocks = re.findall(r"```(?:python|toml|text)\n(.*?)\n```", page, re.DOTALL)
-    assert blocks == [example.source.rstrip("\n") for example in (*rule.bad, *rule.good)]
+    shown = [each for it in (*rule.bad, *rule.good) for each in (it.source, *(text for _, text in it.beside))]
+    assert blocks == [each.rstrip("\n") for each in shown]
     told = re.findall(r"(?m)^- line (\d+) ", page)
     assert [int(line) for line in told] == [e.line for example in (*rule.bad, *rule.good) for e in example.expected]
     assert len(page.splitlines()) == len(page.rstrip("\n").split("\n")), "plain lines, and one newline at the end"

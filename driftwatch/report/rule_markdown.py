@@ -93,6 +93,11 @@ def _example(example: Example) -> Iterator[str]:
     yield f"```{_LANGUAGES.get(PurePath(example.file).suffix, 'text')}"
     yield from example.source.rstrip("\n").split("\n")
     yield "```"
+    for name, beside in example.beside:
+        yield from ("", f"Beside it, in {code(name)}:", "")
+        yield f"```{_LANGUAGES.get(PurePath(name).suffix, 'text')}"
+        yield from beside.rstrip("\n").split("\n")
+        yield "```"
     if example.expected:
         yield ""
     for expected in example.expected:

@@ -77,6 +77,10 @@ def _example(title: str, style: str, example: Example) -> Iterator[Line | Hangin
             Span(line),
             *((Span(f"   <- {_verdict(here)}", "primary"),) if here else ()),
         )
+    for name, beside in example.beside:
+        yield (Span("     | ", "frame"), Span(f"beside it, in {name}:", "frame"))
+        for number, line in enumerate(beside.splitlines(), 1):
+            yield (Span(f"{number:4} | ", "frame"), Span(line))
 
 
 def _verdict(expected: Expected) -> str:

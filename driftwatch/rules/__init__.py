@@ -14,6 +14,7 @@ from driftwatch.rules import (
     advisory,
     changed_constant,
     changed_default,
+    checked_beyond_pin,
     conflicting_pins,
     deprecated,
     invalid_literal,
@@ -63,6 +64,7 @@ RULES: tuple[Rule, ...] = (
     loose_companion.RULE,
     unpublished_companion.RULE,
     conflicting_pins.RULE,
+    checked_beyond_pin.RULE,
 )
 """Every rule, in the order of their codes."""
 

@@ -15,6 +15,7 @@ from driftwatch.findings import Severity, Verdict
 from driftwatch.flow.uses import Argument, CallUse, LookUse, Outcome, Use
 from driftwatch.project.pins import Installation
 from driftwatch.project.variables import Touch
+from driftwatch.project.version_checks import VersionCheck
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.advisories import Knowledge
 from driftwatch.snapshot.model.history import History
@@ -27,6 +28,10 @@ def _untouched(_: str) -> tuple[Touch, ...]:
     return ()
 
 
+def _unchecked(_: str) -> tuple[VersionCheck, ...]:
+    return ()
+
+
 @dataclass(slots=True)
 class Context:
     """What a rule may ask: the library's history, the range that is checked, and what no signature shows.
@@ -34,7 +39,7 @@ class Context:
     `companions` are distributions that must be of the library's own version, and `beside` is what its releases do where
     they are not. `pythons` are the specifiers of Python
     that the code base declares. `gpu` is the compute capability that is asked for, if one is. `variable` says where the
-    code base sets or reads an environment variable.
+    code base sets or reads an environment variable, `version_checks` where it refuses releases of a distribution.
     `looks` are the first places of files at which a guarded import of a package round the library says whether it is
     there.
     """
@@ -48,6 +53,7 @@ class Context:
     gpu: tuple[int, int] | None = None
     looks: dict[str, LookUse] = field(default_factory=dict)
     variable: Callable[[str], tuple[Touch, ...]] = field(default=_untouched)
+    version_checks: Callable[[str], tuple[VersionCheck, ...]] = field(default=_unchecked)
     _last: tuple[CallUse, tuple[Part, ...]] | None = field(default=None, repr=False)
     _told: set[object] = field(default_factory=set, repr=False)
     _known: dict[object, Any] = field(default_factory=dict, repr=False)
@@ -96,6 +102,7 @@ class Example:
     expected: tuple[Expected, ...] = ()
     against: str | None = None
     file: str = "app.py"
+    beside: tuple[tuple[str, str], ...] = ()
     gpu: tuple[int, int] | None = None
 
 

@@ -1,0 +1,197 @@
+"""Where a code base refuses to run with a release that is too old, whatever its metadata declare.
+
+Enters: files, and the name of a distribution. Leaves: the checks, each with the least
+version that it asks for. Known are a comparison of the installed version that is followed by a `raise`, there or in a
+function that is given the distribution and the version; what a function does is read, and its name says nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+_ASKING = frozenset({"version", "get_version", "get_distribution"})
+"""What gives the version of an installed distribution, by its last name."""
+
+Parsed = Callable[[str], ast.Module | None]
+"""The syntax of a file of the code base, by its path; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class VersionCheck:
+    """A place that raises where the installed release is older than `least`."""
+
+    path: str
+    line: int
+    column: int
+    end_column: int
+    least: Version
+
+
+class VersionChecks:
+    """The checks of a code base. `paths` are its files, by what they are called beside each other."""
+
+    def __init__(self, paths: Mapping[str, Path | str]) -> None:
+        self._paths = paths
+        self._parsed: dict[str, ast.Module | None] = {}
+        self._known: dict[str, tuple[VersionCheck, ...]] = {}
+
+    def of(self, name: str) -> tuple[VersionCheck, ...]:
+        """All checks of a distribution, in order. Files are read when the first question comes."""
+        name = canonicalize_name(name)
+        if name not in self._known:
+            self._known[name] = tuple(sorted(self._of(name)))
+        return self._known[name]
+
+    def _of(self, name: str) -> Iterator[VersionCheck]:
+        first = name.partition("-")[0].encode()
+        spelt = re.compile(rb"""["']""" + name.replace("-", "[-_.]+").encode() + rb"""["']""")
+        for shown, path in self._paths.items():
+            try:
+                data = Path(path).read_bytes().lower()
+            except OSError:
+                continue
+            if first not in data or spelt.search(data) is None:
+                continue
+            yield from _in_file(shown, name, self._syntax)
+
+    def _syntax(self, path: str) -> ast.Module | None:
+        if path not in self._parsed:
+            self._parsed[path] = _parse(self._paths[path]) if path in self._paths else None
+        return self._parsed[path]
+
+
+def _parse(path: Path | str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what the code is written like
+            return ast.parse(Path(path).read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None  # the scan tells of files that cannot be read or parsed
+
+
+def _in_file(path: str, name: str, parsed: Parsed) -> Iterator[VersionCheck]:
+    tree = parsed(path)
+    for node in ast.walk(tree) if tree is not None else ():
+        least: Version | None = None
+        place: ast.expr | None = None
+        if isinstance(node, ast.If) and _raises(node.body):
+            least, place = _refused(node.test, lambda each: _names(each, name)), node.test
+        elif isinstance(node, ast.Call) and len(node.args) > 1 and _names(node.args[0], name):
+            function = _function(node.func, path, parsed)
+            if function is not None and _checks(function):
+                least, place = _version(node.args[1]), node
+        if least is not None and place is not None:
+            end = place.end_col_offset if place.end_lineno == place.lineno else place.col_offset + 1
+            yield VersionCheck(path, place.lineno, place.col_offset + 1, (end or place.col_offset) + 1, least)
+
+
+def _refused(test: ast.expr, is_it: Callable[[ast.expr], bool]) -> Version | None:
+    """The version below which a test holds, where it compares that of the distribution with it."""
+    if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Lt)):
+        return None
+    asked = [inner for inner in ast.walk(test.left) if isinstance(inner, ast.Call) and _last(inner.func) in _ASKING]
+    if not any(call.args and is_it(call.args[0]) for call in asked):
+        return None
+    return _version(test.comparators[0])
+
+
+def _checks(function: ast.FunctionDef) -> bool:
+    """Whether a function raises where the version of its first parameter is less than its second."""
+    parameters = [each.arg for each in function.args.args]
+    if len(parameters) < 2:
+        return False
+    name, least = parameters[:2]
+    installed = {
+        target.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and _asks(node.value, name)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(function):
+        if isinstance(node, ast.If) and _raises(node.body) and isinstance(node.test, ast.Compare):
+            test = node.test
+            left = {each.id for each in ast.walk(test.left) if isinstance(each, ast.Name)}
+            right = {each.id for each in ast.walk(test.comparators[0]) if isinstance(each, ast.Name)}
+            asked = bool(left & installed) or _asks(test.left, name)
+            if len(test.ops) == 1 and isinstance(test.ops[0], ast.Lt) and least in right and asked:
+                return True
+    return False
+
+
+def _asks(node: ast.expr, parameter: str) -> bool:
+    """Whether an expression asks for the installed version of what a parameter names."""
+    calls = [inner for inner in ast.walk(node) if isinstance(inner, ast.Call) and _last(inner.func) in _ASKING]
+    return any(isinstance(a, ast.Name) and a.id == parameter for call in calls for a in call.args)
+
+
+def _function(called: ast.expr, path: str, parsed: Parsed) -> ast.FunctionDef | None:
+    """The function of a plain name: of the same file, or of the module that it is imported from."""
+    tree = parsed(path)
+    if not isinstance(called, ast.Name) or tree is None:
+        return None
+    own = _defined(tree, called.id)
+    if own is not None:
+        return own
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            for each in node.names:
+                if (each.asname or each.name) == called.id:
+                    return _imported(_base(node, path), each.name, parsed, 0)
+    return None
+
+
+def _imported(base: str, name: str, parsed: Parsed, depth: int) -> ast.FunctionDef | None:
+    """A function of a module, or of one that this takes it from."""
+    for candidate in (f"{base}.py", f"{base}/__init__.py"):
+        tree = parsed(candidate)
+        if tree is None or depth > 3:  # re-exports of re-exports
+            continue
+        found = _defined(tree, name)
+        for node in ast.walk(tree) if found is None else ():
+            if isinstance(node, ast.ImportFrom) and any(each.name in ("*", name) for each in node.names):
+                found = found or _imported(_base(node, candidate), name, parsed, depth + 1)
+        return found
+    # The folder that is scanned may lie inside the package.
+    shorter = base.partition("/")[2]
+    return _imported(shorter, name, parsed, depth) if shorter else None
+
+
+def _base(node: ast.ImportFrom, path: str) -> str:
+    """The path of a module that is imported from, without its ending."""
+    parts = path.split("/")[: -node.level] if node.level else []
+    return "/".join([*parts, *(node.module or "").split(".")]).rstrip("/")
+
+
+def _defined(tree: ast.Module, name: str) -> ast.FunctionDef | None:
+    return next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name), None)
+
+
+def _raises(body: list[ast.stmt]) -> bool:
+    return any(isinstance(statement, ast.Raise) for statement in body)
+
+
+def _names(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and canonicalize_name(node.value) == name
+
+
+def _last(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _version(node: ast.expr) -> Version | None:
+    """A version that is written out, as text or as what is made of it."""
+    if isinstance(node, ast.Call) and len(node.args) == 1:
+        node = node.args[0]
+    try:
+        return Version(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+    except InvalidVersion:
+        return None

@@ -1,0 +1,91 @@
+"""DW605: the code refuses the very release that the project pins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.utils import canonicalize_name
+
+from driftwatch.findings import Severity, Verdict, is_aside
+from driftwatch.flow.uses import Location, Step
+from driftwatch.project.declared import Declaration
+from driftwatch.project.pins import Installation
+from driftwatch.project.version_checks import VersionCheck
+from driftwatch.rules.package_skew import releases_of
+from driftwatch.rules.rule import Context, Example, Expected, Rule
+
+_CODE, _NAME, _SEVERITY = "DW605", "checked-beyond-pin", Severity.WARNING
+
+
+def check(installation: Installation, context: Context) -> Iterator[Verdict]:
+    library = canonicalize_name(context.history.distribution)
+    for pin in installation.pins:
+        if pin.distribution != library or pin.version is None:
+            continue
+        for each in context.version_checks(library):
+            if pin.version < each.least and not is_aside(each.path):
+                yield _verdict(pin, each, context)
+
+
+def _verdict(pin: Declaration, found: VersionCheck, context: Context) -> Verdict:
+    return Verdict(
+        code=_CODE,
+        name=_NAME,
+        severity=_SEVERITY,
+        distribution=context.history.distribution,
+        location=Location(pin.path, pin.line, pin.column, pin.line, pin.end_column),
+        symbol=pin.distribution,
+        parameter=None,
+        releases=releases_of(str(pin.version), context),
+        catch=None,
+        message=f"`{pin.distribution}` is pinned to {pin.whole}, and a check raises with what is older than "
+        f"{found.least}",
+        hint="raise the pin, or lower the check",
+        trace=(Step(found.path, found.line, f"{found.least} is the least that is taken here"),),
+    )
+
+
+_PINNED = """\
+kiln==1.2
+"""
+
+_REFUSED = """\
+from importlib.metadata import version
+
+from packaging.version import parse
+
+if parse(version("kiln")) < parse("2.0"):
+    raise RuntimeError("kiln 2.0 or newer is needed")
+"""
+
+RULE = Rule(
+    code=_CODE,
+    name=_NAME,
+    severity=_SEVERITY,
+    summary="The library is pinned to a release that the code itself refuses at run time.",
+    rationale=(
+        "Some programs compare the installed version with the least that they take, and raise. Where the pin is moved "
+        "and the check is not, or the other way round, what is installed by the book does not start. Read are "
+        "comparisons of the installed version that a `raise` follows, in place or in a function that is given the "
+        "distribution and the version."
+    ),
+    hint="Move the pin and the check together.",
+    check_installation=check,
+    bad=(
+        Example(
+            "A check that was moved on without the pin",
+            _PINNED,
+            (Expected(1, "1.2", None),),
+            file="requirements.txt",
+            beside=(("app.py", _REFUSED),),
+        ),
+    ),
+    good=(
+        Example(
+            "A pin that the check takes",
+            _PINNED.replace("1.2", "2.0"),
+            file="requirements.txt",
+            beside=(("app.py", _REFUSED),),
+        ),
+    ),
+)
