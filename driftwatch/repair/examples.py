@@ -22,7 +22,7 @@ class Mended:
 
 _HELPER = '''\
 def _takes(function, parameter):
-    """Whether a function of the installed build takes a parameter; no where it cannot be told."""
+    """Whether the installed function takes a parameter; False if it cannot be told."""
     try:
         return parameter in inspect.signature(function).parameters
     except (TypeError, ValueError):

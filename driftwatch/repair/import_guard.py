@@ -84,9 +84,10 @@ def _widened(source: Source, handler: ast.ExceptHandler, module: str, name: str)
         level = _level(source, handler, logger)
         at, until = source.span(first)
         indent = source.indent_at(at)
-        line = f'{logger}.{level}("{module} cannot be imported: %s", {bound})'
+        said = source.quoted(f"{module} cannot be imported: %s")
+        line = f"{logger}.{level}({said}, {bound})"
         if len(indent) + len(line) > source.width:
-            line = f'{logger}.{level}(\n{indent}    "{module} cannot be imported: %s", {bound}\n{indent})'
+            line = f"{logger}.{level}(\n{indent}    {said}, {bound}\n{indent})"
         if source.line_of(at) == source.line_of(end):
             raise NoRepairError("the handler stands in one line")
         if len(handler.body) == 1 and isinstance(first, ast.Pass):
@@ -121,7 +122,7 @@ def _level(source: Source, handler: ast.ExceptHandler, logger: str) -> str:
 
 
 def _raised(source: Source, indent: str, module: str, name: str) -> str:
-    text = f'"{module} cannot be imported"'
+    text = source.quoted(f"{module} cannot be imported")
     line = f"{indent}    raise ImportError({text}) from {name}\n"
     if len(line) - 1 <= source.width:
         return line

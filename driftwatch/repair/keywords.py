@@ -58,7 +58,10 @@ def wish(finding: Finding, source: Source, evidence: Evidence, losses: Losses, f
         and isinstance(place.node, ast.keyword)
         and is_default(pairs, context.history)
     ):
-        if lost is None or not losses.rows:
+        # Whoever says why it is passed wants it passed.
+        items = source.items(place.holder)
+        said = items.has_comment(items.index(source.span(place.node)[0]))
+        if not said and (lost is None or not losses.rows):
             return Wish(finding, place, None, None)
     function = function_called(source, finding, use, argument)
     callee = use.callee.qualname.rpartition(".")[2]
@@ -317,7 +320,7 @@ def _in_brackets(source: Source, statement: ast.stmt, holder: ast.Call | ast.Dic
         blocks.append(f"{_comment(source, indent, alike)}{indent}if {test}:\n")
         for index, each in found:
             blocks += [f"{indent}    {line}\n" for line in items.comments_before(index)]
-            head = f'{indent}    {name}["{each.finding.parameter}"] = '
+            head = f"{indent}    {name}[{source.quoted(each.finding.parameter or '')}] = "
             blocks.append(f"{head}{_whole(source, head, each.place)}\n")
     text = "".join(blocks)
     if target is not None:
@@ -406,7 +409,7 @@ def _inline(source: Source, each: Wish, holder: ast.Call | ast.Dict) -> str:
     """The item where it stands, as a dict that is empty where the build does not take it."""
     assert each.probe is not None
     test = asked(source, each.probe)
-    entry = f'{{"{each.finding.parameter}": {each.place.value}}}'
+    entry = f"{{{source.quoted(each.finding.parameter or '')}: {each.place.value}}}"
     flat = f"**({entry} if {test} else {{}})"
     start, _ = source.span(each.place.node)
     indent = source.indent_at(start)

@@ -17,7 +17,7 @@ from driftwatch.repair.text import Source
 
 _HELPER = "_takes"
 _BODY = '''\
-    """Whether a function of the installed build takes a parameter; no where it cannot be told."""
+    """Whether the installed function takes a parameter; False if it cannot be told."""
     try:
         return parameter in inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -43,7 +43,7 @@ def known_flags(source: Source, callee: str, parameter: str) -> list[str]:
         if parameter in texts and _mentions(source, value, callee):
             found.append(names[0])
         elif isinstance(value, ast.Call | ast.Attribute) and callee not in texts and _is_listing(source, value, callee):
-            found.append(f'"{parameter}" in {names[0]}')
+            found.append(f"{source.quoted(parameter)} in {names[0]}")
     return list(dict.fromkeys(found))
 
 
@@ -86,7 +86,7 @@ def new_probe(source: Source, function: ast.expr, parameter: str, place: ast.AST
         # What may be one of several things is asked where it is used: only there is it known which.
         after = _behind_imports(source, bound)
         if of_function is not None or source.span(source.statement(place))[0] > after:
-            asked = text if len(parts) == 1 or always else f'getattr({parts[0]}, "{parts[1]}", None)'
+            asked = text if len(parts) == 1 or always else f"getattr({parts[0]}, {source.quoted(parts[1])}, None)"
             return Probe(asked, parameter, _flag_name(source, parts[-1], parameter), after)
     if source.statement(place) is not source.statement(function) and not visible(source, parts[0], place):
         raise NoRepairError(f"`{text}` is not there where `{parameter}` is written")
@@ -139,7 +139,7 @@ def _behind_imports(source: Source, statement: ast.stmt) -> int:
 
 def asked(source: Source, probe: Probe) -> str:
     """The expression that a repair tests."""
-    return probe.flag or f'{helper_name(source)}({probe.function}, "{probe.parameter}")'
+    return probe.flag or f"{helper_name(source)}({probe.function}, {source.quoted(probe.parameter)})"
 
 
 def helper_name(source: Source) -> str:
@@ -201,12 +201,12 @@ def _typed(function: ast.FunctionDef) -> bool:
 
 
 def _flag(source: Source, probe: Probe) -> str:
-    head, arguments = f"{probe.flag} = {helper_name(source)}(", f'{probe.function}, "{probe.parameter}"'
+    head, arguments = f"{probe.flag} = {helper_name(source)}(", f"{probe.function}, {source.quoted(probe.parameter)}"
     if len(head) + len(arguments) + 1 <= source.width:
         return f"{head}{arguments})\n"
     if 4 + len(arguments) <= source.width:
         return f"{head}\n    {arguments}\n)\n"
-    return f'{head}\n    {probe.function},\n    "{probe.parameter}",\n)\n'
+    return f"{head}\n    {probe.function},\n    {source.quoted(probe.parameter)},\n)\n"
 
 
 def _blank_lines(source: Source, offset: int) -> int:

@@ -43,6 +43,12 @@ def from_elsewhere(source: Source, finding: Finding, old_ref: Ref, new: Ref, *, 
     behind = source.line_end(end)
     if both:
         line = f"try:\n{indent}    {line}\n{indent}except ImportError:\n{indent}    {old}"
+        # Behind the imports of a module, a block is set apart.
+        above = source.lines[source.line_of(start) - 2] if source.line_of(start) > 1 else ""
+        below = source.text[behind : source.line_end(behind)] if behind < len(source.text) else ""
+        if not indent and len(statement.names) == 1:
+            line = f"\n{line}" if above.strip() else line
+            line = f"{line}\n" if below.strip() else line
     if len(statement.names) == 1:
         edits = [Edit(start, end, line)]
     else:

@@ -67,7 +67,8 @@ def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair | Non
     probe = new_probe(source, function, new, place.node, always=always)
     assert place.holder is not None
     items = source.items(place.holder)
-    text = f'**({{"{new}": {place.value}}} if {asked(source, probe)} else {{"{old}": {place.value}}})'
+    either = f"{{{source.quoted(new)}: {place.value}}} if {asked(source, probe)}"
+    text = f"**({either} else {{{source.quoted(old)}: {place.value}}})"
     edit = items.rebuilt(replace={items.index(start): text})
     how = f"pass it as `{new}` where the installed build takes that"
     return Repair((finding,), source.path, (edit,), how, probes=(probe,))

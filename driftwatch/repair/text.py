@@ -12,6 +12,7 @@ import io
 import re
 import tokenize
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -199,9 +200,15 @@ class Source:
             spans.append((start, last))
         return Items(self, self.tokens[first].end, end - 1, tuple(spans))
 
-    def next_token(self, offset: int) -> Token:
-        """The first token at or behind an offset."""
-        return next(token for token in self.tokens if token.start >= offset)
+    @cached_property
+    def _quote(self) -> str:
+        """The quotation mark that the file prefers."""
+        marks = Counter(token.text[:1] for token in self.tokens if token.text[:1] in ("'", '"'))
+        return "'" if marks["'"] > marks['"'] else '"'
+
+    def quoted(self, text: str) -> str:
+        """A text without quotation marks as a literal, in the file's style."""
+        return f"{self._quote}{text}{self._quote}"
 
     # -- changed ---------------------------------------------------------------------------------------------------
 
@@ -284,6 +291,11 @@ class Items:
             if start <= offset < end:
                 return i
         raise NoRepairError("the argument cannot be found")
+
+    def has_comment(self, index: int) -> bool:
+        """Whether an item has a comment of its own, above it or behind it."""
+        part = self._parts()[0][index]
+        return "#" in part.lead or "#" in part.tail
 
     def comments_before(self, index: int) -> list[str]:
         """The comments in lines of their own directly above an item that has its lines to itself."""

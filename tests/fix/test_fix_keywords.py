@@ -12,7 +12,7 @@ from tests.fix.fixing import fixed, reasons, text_of
 
 HELPER = '''\
 def _takes(function, parameter):
-    """Whether a function of the installed build takes a parameter; no where it cannot be told."""
+    """Whether the installed function takes a parameter; False if it cannot be told."""
     try:
         return parameter in inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -328,3 +328,27 @@ def test_mending_twice_changes_nothing_more(tmp_path: Path) -> None:
     again = fixed(tmp_path, first, unsafe=True)
     assert not again.offer.files
     assert not again.offer.refusals
+
+
+def test_a_default_that_a_comment_speaks_of_is_kept(tmp_path: Path) -> None:
+    source = """\
+        import kiln
+
+
+        def bake(pot):
+            return kiln.fire(
+                pot,
+                minutes=30,
+                # no glaze: it would run
+                glaze=None,
+            )
+        """
+    text = text_of(fixed(tmp_path, source, unsafe=True))
+    assert '    if _FIRE_TAKES_GLAZE:\n        # no glaze: it would run\n        kwargs["glaze"] = None\n' in text
+
+
+def test_the_quotation_marks_of_the_file(tmp_path: Path) -> None:
+    source = "import kiln\n\nNAME = 'oven'\n\n\ndef bake(pot):\n    return kiln.fire(pot, 30, glaze='blue')\n"
+    text = text_of(fixed(tmp_path, source, unsafe=True))
+    assert "_FIRE_TAKES_GLAZE = _takes(kiln.fire, 'glaze')\n" in text
+    assert "kwargs['glaze'] = 'blue'\n" in text
