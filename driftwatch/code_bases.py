@@ -177,7 +177,7 @@ def each_release(text: str, releases: Callable[[str], Sequence[str]]) -> tuple[s
 
 def write_commit(commit: GitCommit, copy: Path) -> None:
     """Write what a scan reads of a commit into a folder."""
-    paths = [path for path in commit.blobs if _is_read(path)]
+    paths = [path for path in commit.blobs if is_read(path)]
     copy.mkdir(parents=True)
     for start in range(0, len(paths), _AT_ONCE):
         part = paths[start : start + _AT_ONCE]
@@ -193,7 +193,8 @@ def write_commit(commit: GitCommit, copy: Path) -> None:
     (copy / ".git").mkdir(exist_ok=True)
 
 
-def _is_read(path: str) -> bool:
+def is_read(path: str) -> bool:
+    """Whether a scan may read a file of a project, by its path there."""
     parts = path.split("/")
     if any(part in ("", ".", "..") or part.lower() == ".git" for part in parts):
         return False

@@ -89,22 +89,18 @@ def writable(config: Config, target: Target) -> Target:
 
 def targets_of(config: Config) -> tuple[Target, ...]:
     """The libraries to look for: those that driftwatch comes with, and those of the configuration over them."""
-    from packaging.utils import canonicalize_name
 
     from driftwatch.errors import ConfigError, UsageError
     from driftwatch.project.ranges import check_names
-    from driftwatch.targets.target import Target, shipped_targets
+    from driftwatch.targets.target import all_targets
 
-    chosen = {(canonicalize_name(target.distribution), target.module): target for target in shipped_targets()}
-    for table in config.targets:
-        target = Target.from_config(table, config.folder or Path.cwd())
-        chosen[canonicalize_name(target.distribution), target.module] = target
+    chosen = all_targets(config.targets, config.folder or Path.cwd())
     try:
         # A name that is misspelt would leave the range to what comes next, and nobody would know.
-        check_names(config.against, [target.distribution for target in chosen.values()])
+        check_names(config.against, [target.distribution for target in chosen])
     except UsageError as error:
         raise ConfigError(f"{config.path}: {error.message}", error.hint) from None
-    return tuple(chosen.values())
+    return chosen
 
 
 def one_target(config: Config, name: str | None) -> Target:

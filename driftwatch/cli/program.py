@@ -32,6 +32,7 @@ _COMMANDS = {
     "snapshot": "driftwatch.cli.snapshot",
     "watch": "driftwatch.cli.watch",
     "impact": "driftwatch.cli.impact",
+    "fleet": "driftwatch.cli.fleet",
     "adapter": "driftwatch.cli.adapter",
     "doctor": "driftwatch.cli.doctor",
     "explain": "driftwatch.cli.explain",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -112,6 +112,15 @@ def shipped_targets() -> tuple[Target, ...]:
     """The targets that driftwatch comes with, by distribution."""
     found = [shipped_target(path.parent) for path in _HERE.glob("*/target.toml")]
     return tuple(sorted(found, key=lambda target: target.distribution))
+
+
+def all_targets(tables: Sequence[Mapping[str, object]], folder: Path) -> tuple[Target, ...]:
+    """The targets that driftwatch comes with, and those of a configuration over them; its paths start at `folder`."""
+    chosen = {(canonicalize_name(target.distribution), target.module): target for target in shipped_targets()}
+    for table in tables:
+        target = Target.from_config(table, folder)
+        chosen[canonicalize_name(target.distribution), target.module] = target
+    return tuple(chosen.values())
 
 
 def shipped_target(folder: Path) -> Target:

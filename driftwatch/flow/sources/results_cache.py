@@ -109,12 +109,12 @@ def key_of(files: str | None, histories: Sequence[History]) -> str | None:
     """The key of an analysis of files with this digest; None when what it depends on cannot be told."""
     if files is None or not all(history.digest for history in histories):
         return None
-    parts = [files, _tool(), *(f"{h.distribution}\0{h.module}\0{h.digest}" for h in histories)]
+    parts = [files, tool(), *(f"{h.distribution}\0{h.module}\0{h.digest}" for h in histories)]
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=32).hexdigest()
 
 
 @cache
-def _tool() -> str:
+def tool() -> str:
     """What analyses: this driftwatch down to its source, and the parsers that it uses."""
     digest = hashlib.blake2b(digest_size=32)
     package = Path(driftwatch.__file__).parent

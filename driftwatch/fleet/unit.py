@@ -1,0 +1,278 @@
+"""The work on one code base, wherever it is done: it depends on its `Job` alone, and may be done any number of times.
+
+Enters: a job. Leaves: its row as JSON, the same bytes in every process. Libraries are read once in a process, and
+shared by all the jobs that it does. Whatever becomes of one job is in its row: a failure is a reason.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from driftwatch.code_bases import FROM_GIT, FROM_INDEX, is_read, opened
+from driftwatch.errors import DriftwatchError, InputError
+from driftwatch.findings import Finding
+from driftwatch.flow.uses import CallUse, Location, Unknown
+from driftwatch.project import ranges
+from driftwatch.project.config import Config
+from driftwatch.project.declared import Requirements
+from driftwatch.releases import ReleaseSet
+from driftwatch.report.json_v1 import finding_form
+from driftwatch.report.states import finding_states, site_rows, whole_row
+from driftwatch.reporting import report_of
+from driftwatch.rules.rule import Context
+from driftwatch.scan import Reached, ScanRequest, ScanResult, Watched, scan
+from driftwatch.snapshot.sources.fetch import choose_for_scan, parse_project_spec
+from driftwatch.snapshot.sources.git import GitCommit
+from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.snapshot.store.store import load, releases_without_module
+from driftwatch.targets.target import Target, all_targets
+
+_AROUND = 2
+_LONGEST = 200
+_MOST_LINES = 12
+_MOST_VALUES = 40
+
+Row = dict[str, Any]
+"""What is found of one code base, as JSON has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One code base, and all that its row depends on: what it is, what it is held against, and where libraries are set
+    up. `key` is the name of its row; paths start at `home`, wherever the work is done.
+    """
+
+    source: str
+    digest: str
+    against: tuple[str, ...]
+    tables: str
+    folder: str | None
+    key: str
+    home: str
+
+    @property
+    def located(self) -> str:
+        """The code base by a path that leads there from anywhere."""
+        if self.source.startswith(FROM_INDEX):
+            return self.source
+        if self.source.startswith(FROM_GIT):
+            return f"{FROM_GIT}{Path(self.home, self.source.removeprefix(FROM_GIT))}"
+        return str(Path(self.home, self.source))
+
+
+@lru_cache(maxsize=4)
+def targets_of(tables: str, folder: str | None) -> tuple[Target, ...]:
+    return all_targets(json.loads(tables), Path(folder) if folder is not None else Path.cwd())
+
+
+@lru_cache(maxsize=4)
+def libraries(tables: str, folder: str | None) -> tuple[Watched, ...]:
+    """The libraries as a scan takes them, read once in each process."""
+    found = tuple(
+        Watched(
+            target.with_adapter(load(target.snapshots)),
+            target.data,
+            target.companions,
+            target.aliases,
+            target.carriers,
+            releases_without_module(target.snapshots),
+        )
+        for target in targets_of(tables, folder)
+    )
+    gc.freeze()
+    return found
+
+
+# -- what a code base is -----------------------------------------------------------------------------------------------
+
+
+def digest_of(source: str, index: PackageIndex) -> tuple[str, str]:
+    """What a code base is called with its version, and what stands for all that a scan reads of it.
+
+    A release is its archive's hash, a commit its own; nothing is fetched for it.
+    """
+    if source.startswith(FROM_INDEX):
+        name, version = parse_project_spec(source)
+        project = index.project(name)
+        version = version or str(project.newest())
+        return f"{FROM_INDEX}{name}=={version}", choose_for_scan(project.artifacts(version)).sha256
+    if source.startswith(FROM_GIT):
+        folder, at, ref = source.removeprefix(FROM_GIT).rpartition("@")
+        return source, GitCommit(Path(folder if at else ref), ref if at else "HEAD").commit
+    return source, _of_folder(Path(source))
+
+
+def _of_folder(path: Path) -> str:
+    if not path.exists():
+        raise InputError(f"cannot scan {str(path)!r}: no such file or folder")
+    digest = hashlib.sha256()
+    for name, file in _files(path):
+        try:
+            content = file.read_bytes()
+        except OSError:
+            content = b""
+        digest.update(
+            b"%d %b" % (len(name.encode("utf-8", "surrogateescape")), name.encode("utf-8", "surrogateescape"))
+        )
+        digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()
+
+
+def _files(path: Path) -> Iterator[tuple[str, Path]]:
+    """What a scan may read of a folder, by its name there."""
+    if path.is_file():
+        yield path.name, path
+        return
+    for where, folders, names in os.walk(path):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            file = Path(where, name)
+            shown = file.relative_to(path).as_posix()
+            if is_read(shown) and file.is_file():
+                yield shown, file
+
+
+# -- one code base -----------------------------------------------------------------------------------------------------
+
+
+def examine(job: Job) -> str:
+    """The row of a job as JSON; a row with ``reason`` where there is nothing to be told."""
+    row: Row = {"source": job.source, "digest": job.digest}
+    try:
+        row |= _examined(job)
+    except DriftwatchError as error:
+        row["reason"] = error.message
+    except Exception as error:  # noqa: BLE001 - a defect on one code base must not cost the others
+        row["reason"] = f"driftwatch itself failed: {type(error).__name__}: {error}"
+    finally:
+        gc.collect()
+    return json.dumps(row, sort_keys=True)
+
+
+def _examined(job: Job) -> Row:
+    watched = libraries(job.tables, job.folder)
+    elsewhere = Config(targets=tuple(json.loads(job.tables)))
+    own = elsewhere if job.source.startswith((FROM_INDEX, FROM_GIT)) else None
+    with opened(job.located, own, lambda _text: None) as code:
+        result = scan(ScanRequest(code.paths, watched, code.config, job.against or ("all",)))
+        if not result.files:
+            raise InputError("there is no Python file in it")
+        return {
+            "name": code.name,
+            "files": result.files,
+            "analysed": result.analysed,
+            "unresolved": len(result.unresolved),
+            "unread": len(result.diagnostics),
+            "libraries": list(_libraries(result, watched, code.paths[0], code.name)),
+        }
+
+
+def _libraries(result: ScanResult, watched: Sequence[Watched], path: Path, name: str) -> Iterator[Row]:
+    report = report_of(result, name)
+    aliases = {alias: each.history.distribution for each in watched for alias in each.aliases}
+    requirements = Requirements(path, [each.distribution for each in report.targets], aliases=aliases)
+    for target in report.targets:
+        if not target.uses:
+            continue
+        own = ranges.choose(target.distribution, target.timeline, requirements=requirements)
+        row = whole_row(name, site_rows(report, target), len(target.timeline))
+        yield {
+            "distribution": target.distribution,
+            "states": "".join(str(int(state)) for state in row.states),
+            "declared": list(target.timeline.versions_of(own.releases)) if own.declared else [],
+            "notices": [f"{each.path}:{each.line}: {each.message}" for each in (*own.notices, *target.notices)],
+            "uses": target.uses,
+            "findings": [
+                {
+                    **{
+                        k: v
+                        for k, v in finding_form(finding, target.timeline).items()
+                        if k not in ("releases", "beyond")
+                    },
+                    "states": "".join(str(int(state)) for state in finding_states(finding, len(target.timeline))),
+                    "excerpt": _excerpt(finding, result),
+                }
+                for finding in result.findings
+                if finding.distribution == target.distribution
+            ],
+            "usage": _usage(result.reached, target.distribution),
+        }
+
+
+def _excerpt(finding: Finding, result: ScanResult) -> list[list[object]]:
+    """The lines round a finding, each with its number."""
+    place: Location = finding.location
+    lines = result.sources.lines(place.path) or ()
+    first = max(place.line - _AROUND, 1)
+    last = min(place.end_line + _AROUND, first + _MOST_LINES, len(lines))
+    return [[number, lines[number - 1][:_LONGEST]] for number in range(first, last + 1)]
+
+
+# -- how it is used ----------------------------------------------------------------------------------------------------
+
+
+def _usage(reached: Sequence[Reached], distribution: str) -> list[list[object]]:
+    """Each symbol with the number of places that call it, the parameters that these fill, and the literal values."""
+    places: dict[str, set[tuple[str, int, int]]] = {}
+    filled: dict[str, Counter[str]] = {}
+    values: dict[tuple[str, str], Counter[str]] = {}
+    for part in reached:
+        for use in part.uses:
+            if not isinstance(use, CallUse) or use.distribution != distribution:
+                continue
+            symbol = use.callee.dotted
+            place = (part.prefix + use.location.path, use.location.line, use.location.column)
+            if place in places.setdefault(symbol, set()):
+                continue
+            places[symbol].add(place)
+            for name, constants in _arguments(use, part.contexts[distribution]).items():
+                filled.setdefault(symbol, Counter())[name] += 1
+                values.setdefault((symbol, name), Counter()).update(constants or ("?",))
+    return [
+        [
+            symbol,
+            len(found),
+            [
+                [
+                    name,
+                    number,
+                    sorted(values[symbol, name].items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_VALUES],
+                ]
+                for name, number in sorted(filled.get(symbol, Counter()).items())
+            ],
+        ]
+        for symbol, found in sorted(places.items())
+    ]
+
+
+def _arguments(use: CallUse, context: Context) -> Mapping[str, set[str]]:
+    """The parameters that a call fills in the newest release that it reaches, each with the literals it may be."""
+    found: dict[str, set[str]] = {}
+    parts = [part for part in context.parts(use) if part.signature is not None]
+    if parts:
+        part = max(parts, key=lambda each: each.releases.mask.bit_length())
+        for position, index in enumerate(part.positional):
+            name = part.bound.places[position] if position < len(part.bound.places) else None
+            if name is not None:
+                found[name] = _constants(use.positional[index].values, part.releases)
+    for argument in use.keywords:
+        if argument.name is not None:
+            found[argument.name] = _constants(argument.values, argument.releases)
+    return found
+
+
+def _constants(values: Sequence[tuple[ReleaseSet, object]], releases: ReleaseSet) -> set[str]:
+    return {
+        "?" if value is Unknown.UNKNOWN else repr(value)[:_LONGEST]
+        for where, value in values
+        if not where.isdisjoint(releases)
+    }
