@@ -28,7 +28,7 @@ from driftwatch.snapshot.sources.index import Artifact, PackageIndex
 from driftwatch.snapshot.sources.remote_zip import NoRangesError
 
 SCHEME = "pypi:"
-LARGE_WHEEL = 150 << 20
+LARGE_WHEEL = 16 << 20
 """A wheel of more bytes than this is read by ranges."""
 LAYOUT = 2
 """What is unpacked, and how; a folder of another layout is unpacked again."""
