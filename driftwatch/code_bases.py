@@ -7,7 +7,6 @@ code base is run, checked out or built: releases are fetched and unpacked, commi
 from __future__ import annotations
 
 import re
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,15 +15,12 @@ from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 
+from driftwatch import whole
 from driftwatch.errors import InputError, UsageError
 from driftwatch.project.config import Config, config_for, discover
 from driftwatch.project.dockerfile import is_dockerfile
 from driftwatch.snapshot.sources.git import GitCommit
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from driftwatch.toml import parse
 
 FROM_INDEX = "pypi:"
 """Begins a code base that is fetched."""
@@ -118,11 +114,11 @@ def listed(texts: Sequence[str]) -> tuple[str, ...]:
 def read_list(path: Path) -> tuple[str, ...]:
     """The code bases in a file: one to a line with ``#`` before remarks, or ``code = [...]`` in TOML."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = whole.read(path).decode("utf-8-sig")
         if path.suffix != ".toml":
             lines = (line.partition("#")[0].strip() for line in text.splitlines())
             return tuple(_from(path, line) for line in lines if line)
-        document = tomllib.loads(text)
+        document = parse(text)
     except (OSError, ValueError) as error:
         raise InputError(f"the list {path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     entries = document.get("code")

@@ -137,7 +137,7 @@ def test_the_next_run_costs_what_changed(studio: Path) -> None:
 def test_a_damaged_result_is_worked_out_again(studio: Path) -> None:
     first = fleet(studio, "--format", "json")
     for path in sorted((studio / "results").rglob("*.json"))[:3]:
-        path.write_text(path.read_text(encoding="utf-8").replace("kiln", "kilm", 1), encoding="utf-8")
+        path.write_text(path.read_text(encoding="utf-8").replace("source", "sourse", 1), encoding="utf-8")
     second = fleet(studio, "--format", "json")
     assert (len(shown(second)), second.out) == (3, first.out)
 

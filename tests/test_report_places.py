@@ -10,7 +10,6 @@ import pytest
 from driftwatch.report import render
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.states import State, site_rows, where
-from driftwatch.reporting import report_of
 from driftwatch.scan import ScanRequest, Watched, scan
 from driftwatch.scanned import Report
 from tests.made_uses import KILN, releases

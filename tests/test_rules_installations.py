@@ -13,7 +13,6 @@ from driftwatch.project.declared import Requirements
 from driftwatch.project.pins import installations
 from driftwatch.report import render
 from driftwatch.report.options import RenderOptions
-from driftwatch.reporting import report_of
 from driftwatch.rules.example import COMPANIONS, DISTRIBUTION
 from driftwatch.scan import ScanRequest, Watched, scan
 from driftwatch.scanned import Report

@@ -13,7 +13,6 @@ from driftwatch.releases import EMPTY
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.styled import Look
 from driftwatch.report.text import render
-from driftwatch.reporting import report_of
 from driftwatch.rules import deprecated, narrow_import_guard, unknown_keyword, unsafe_signature_probe
 from driftwatch.rules.example import knowledge
 from driftwatch.rules.rule import Context

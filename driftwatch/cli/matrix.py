@@ -94,7 +94,6 @@ def matrix_command(
 
 def _report(text: str, against: Sequence[str], config_file: Path | None, shown: Activity) -> Report:
     """One code base, held against the releases."""
-    from driftwatch.reporting import report_of
     from driftwatch.scan import ScanRequest, scan
     from driftwatch.snapshot.sources.cache import cache_root
 

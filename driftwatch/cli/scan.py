@@ -112,7 +112,6 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     from driftwatch.report.options import RenderOptions
     from driftwatch.report.styled import Look, look
     from driftwatch.report.text import summary
-    from driftwatch.reporting import report_of
     from driftwatch.rules.unsupported_gpu import parse_gpu
     from driftwatch.scan import ScanRequest, scan
     from driftwatch.snapshot.sources.cache import cache_root

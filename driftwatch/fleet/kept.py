@@ -9,11 +9,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from driftwatch import whole
 from driftwatch.fleet.unit import Row
 from driftwatch.flow.sources.results_cache import tool
 
@@ -49,14 +48,7 @@ class Kept:
         path = self._path(key)
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    file.write(f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}")
-                Path(name).replace(path)
-            except BaseException:
-                Path(name).unlink(missing_ok=True)
-                raise
+            whole.write(path, f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}".encode())
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.json"

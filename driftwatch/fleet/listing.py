@@ -6,19 +6,15 @@ against. ``pypi:NAME>=1.0`` means each release; ``dependents:NAME`` those that a
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from driftwatch import whole
 from driftwatch.code_bases import FROM_INDEX, each_release, read_list
 from driftwatch.errors import DriftwatchError, InputError, UsageError
 from driftwatch.targets.target import Target, choose
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from driftwatch.toml import parse
 
 DEPENDENTS = "dependents:"
 """Begins what stands for the known dependents of a library."""
@@ -66,7 +62,7 @@ def _written(path: Path) -> list[str]:
 def _against(path: Path) -> tuple[str, ...]:
     if path.suffix != ".toml":
         return ()
-    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    document = parse(whole.read(path).decode("utf-8-sig"))
     unknown = sorted(document.keys() - {"code", "against"})
     if unknown:
         raise UsageError(f"{path} has an unknown key {unknown[0]!r}", "known are code, against")
@@ -103,5 +99,5 @@ def dependents(target: Target) -> Dependents:
             f"driftwatch has no list of the dependents of {target.distribution}",
             "the package index has no reverse look-up: write the list yourself",
         )
-    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    document = parse(whole.read(path).decode("utf-8-sig"))
     return Dependents(str(document["date"]), tuple(document["dependents"]))

@@ -12,7 +12,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,9 @@ from driftwatch.project.declared import Requirements
 from driftwatch.releases import ReleaseSet
 from driftwatch.report.json_v1 import finding_form
 from driftwatch.report.states import finding_states, site_rows, whole_row
-from driftwatch.reporting import report_of
 from driftwatch.rules.rule import Context
-from driftwatch.scan import Reached, ScanRequest, ScanResult, Watched, scan
+from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scanned import Reached, Report
 from driftwatch.snapshot.sources.fetch import choose_for_scan, parse_project_spec
 from driftwatch.snapshot.sources.git import GitCommit
 from driftwatch.snapshot.sources.index import PackageIndex
@@ -176,8 +176,8 @@ def _examined(job: Job) -> Row:
         }
 
 
-def _libraries(result: ScanResult, watched: Sequence[Watched], path: Path, name: str) -> Iterator[Row]:
-    report = report_of(result, name)
+def _libraries(result: Report, watched: Sequence[Watched], path: Path, name: str) -> Iterator[Row]:
+    report = replace(result, title=name)
     aliases = {alias: each.history.distribution for each in watched for alias in each.aliases}
     requirements = Requirements(path, [each.distribution for each in report.targets], aliases=aliases)
     for target in report.targets:
@@ -208,7 +208,7 @@ def _libraries(result: ScanResult, watched: Sequence[Watched], path: Path, name:
         }
 
 
-def _excerpt(finding: Finding, result: ScanResult) -> list[list[object]]:
+def _excerpt(finding: Finding, result: Report) -> list[list[object]]:
     """The lines round a finding, each with its number."""
     place: Location = finding.location
     lines = result.sources.lines(place.path) or ()
