@@ -66,9 +66,9 @@ def fleet_command(
     output: Path | None,
     config_file: Path | None,
 ) -> int:
-    """Scan many code bases against the releases of a library, and put the answers together.
+    """Hold many code bases against the releases of a library.
 
-    One code base is one unit of work. Who breaks in which release, and which symbol is used by whom and how, is one
+    One code base is one unit of work, and the answers are put together. Who breaks in which release, and which symbol is used by whom and how, is one
     page, one JSON or one table.
     """
     from driftwatch.fleet.kept import FOLDER
