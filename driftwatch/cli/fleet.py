@@ -68,8 +68,8 @@ def fleet_command(
 ) -> int:
     """Hold many code bases against the releases of a library.
 
-    One code base is one unit of work, and the answers are put together. Who breaks in which release, and which symbol is used by whom and how, is one
-    page, one JSON or one table.
+    One code base is one unit of work, and the answers are put together: who breaks in which release, and which symbol
+    is used by whom and how, is one page, one JSON or one table.
     """
     from driftwatch.fleet.kept import FOLDER
     from driftwatch.fleet.listing import read_fleet
