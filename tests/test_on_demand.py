@@ -127,3 +127,18 @@ def test_an_sdist_is_read_where_there_is_no_wheel(index: FakeIndex, code: Path) 
 )
 def test_which_modules_an_archive_has(paths: list[str], wheel: bool, modules: set[str]) -> None:
     assert set(importable(paths, wheel=wheel)) == modules
+
+
+def test_a_namespace_that_says_so_is_none_of_the_distributions_modules(index: FakeIndex, code: Path) -> None:
+    declares = "__import__('pkg_resources').declare_namespace(__name__)\n"
+    old = {"pots/__init__.py": declares, "pots/glaze.py": "def dip(): ...\n"}
+    index.add("pots-glaze", "pots_glaze-1.0-py3-none-any.whl", make_wheel(old, "pots-glaze", "1.0"))
+    index.add("pots-glaze", "pots-glaze-0.9.tar.gz", make_sdist(old, "pots-glaze", "0.9"))
+    new = {"pots/glaze/__init__.py": "def dip(): ...\n"}
+    index.add("pots-glaze", "pots_glaze-2.0-py3-none-any.whl", make_wheel(new, "pots-glaze", "2.0"))
+    (code / "studio.py").write_text("import pots.clay\nfrom pots import glaze\nglaze.dip()\n", encoding="utf-8")
+    for spec in ("pots-glaze==0.9", "pots-glaze==1.0", "pots-glaze>=0.9"):
+        result = scan(index, code, "--against", spec, "--format", "json")
+        report = json.loads(result.out)
+        assert report["targets"][0]["module"] == "pots.glaze"
+        assert report["findings"] == []

@@ -45,6 +45,7 @@ from driftwatch.flow.domain.values import (
     value_of,
 )
 from driftwatch.flow.interpreter.constants import tuple_of
+from driftwatch.flow.interpreter.instance_tests import told_apart
 from driftwatch.flow.interpreter.lookups import lookup
 from driftwatch.flow.interpreter.members import instance_attribute
 from driftwatch.flow.interpreter.names import assign_name
@@ -81,7 +82,10 @@ def branch(run: Run, node: cst.BaseExpression) -> tuple[State, State]:
         and len(node.args) == 1
     ):
         return branch(run, node.args[0].value)
-    return branch_value(run, node, run.eval(node, callee=True))
+    holds, fails = branch_value(run, node, run.eval(node, callee=True))
+    if kind is cst.Call:
+        told_apart(run, node, holds)  # type: ignore[arg-type]
+    return holds, fails
 
 
 def branch_value(run: Run, node: cst.BaseExpression, value: Value) -> tuple[State, State]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.exceptions import is_one_of
-from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.state import ListContent, State, join_states
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted
 from driftwatch.flow.domain.values import (
@@ -16,10 +15,8 @@ from driftwatch.flow.domain.values import (
     Class,
     Const,
     DictRef,
-    External,
     Function,
     Instance,
-    LibModule,
     ListRef,
     Raised,
     Value,
@@ -32,6 +29,7 @@ from driftwatch.flow.interpreter.conditions import answer_comparison, exact, spl
 from driftwatch.flow.interpreter.containers import item_of
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.exceptional import class_names
+from driftwatch.flow.interpreter.instance_tests import is_instance
 from driftwatch.flow.interpreter.members import instance_attribute
 from driftwatch.flow.interpreter.names import assign_name
 from driftwatch.flow.interpreter.records import fields_of
@@ -189,30 +187,6 @@ def _undecided(run: Run, atom: Atom) -> Ways:
     ways = run.state.fork(), run.state.fork()
     run.undecided(*ways, run.state.reach if is_tainted(atom) else EMPTY)
     return ways
-
-
-_BUILTIN_TYPES = {"str": str, "int": int, "bool": bool, "float": float, "tuple": tuple}
-
-
-def is_instance(run: Run, atom: Atom, wanted: Atom | None) -> bool | None:
-    """Whether a thing is an instance of a class; None where that is not known."""
-    name = wanted.dotted.removeprefix("builtins.") if isinstance(wanted, External) else None
-    if isinstance(atom, Const) and name is not None:
-        known = _BUILTIN_TYPES.get(name)
-        if known is not None:
-            return isinstance(atom.value, known)
-        return False if atom.value is None or name in ("dict", "list") else None
-    if isinstance(atom, DictRef) and (name in _BUILTIN_TYPES or name in ("dict", "list")):
-        return name == "dict"
-    if isinstance(atom, ListRef) and (name in _BUILTIN_TYPES or name == "dict"):
-        content = lists_of(run, atom)
-        return name == "tuple" and content.is_tuple if content is not None else None
-    if isinstance(wanted, External) and wanted.dotted == "types.ModuleType":
-        return True if isinstance(atom, LibModule) else None
-    if isinstance(atom, Instance) and isinstance(wanted, Class):
-        descends = wanted.code in lineage(atom.code)[0]
-        return True if descends else False if atom.site is not None else None
-    return None
 
 
 def _match_sequence(run: Run, atom: Atom, pattern: cst.MatchSequence) -> Ways | None:

@@ -47,6 +47,7 @@ from driftwatch.flow.interpreter.arguments import argument, asks
 from driftwatch.flow.interpreter.attributes import attribute_of
 from driftwatch.flow.interpreter.conditions import presence
 from driftwatch.flow.interpreter.exceptional import class_names
+from driftwatch.flow.interpreter.instance_tests import is_instance
 from driftwatch.flow.interpreter.library import (
     CONSTRUCTOR,
     callables_of,
@@ -56,7 +57,6 @@ from driftwatch.flow.interpreter.library import (
     passed_through,
 )
 from driftwatch.flow.interpreter.lookups import lookup
-from driftwatch.flow.interpreter.matching import is_instance
 from driftwatch.flow.interpreter.members import has_attribute
 from driftwatch.flow.interpreter.met import met
 from driftwatch.flow.interpreter.objects import content_of

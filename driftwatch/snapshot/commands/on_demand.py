@@ -233,21 +233,37 @@ def modules_of(project: Project, versions: Sequence[Version], index: PackageInde
     found: Counter[str] = Counter()
     for version in dict.fromkeys((versions[-1], versions[0])):
         artifact = choose_for_snapshot(project.releases[version])
-        listed = importable(ArtifactTree(artifact, index, "").paths(), wheel=artifact.wheel)
+        tree = ArtifactTree(artifact, index, "")
+        listed = importable(tree.paths(), wheel=artifact.wheel, namespaces=_namespaces(tree, wheel=artifact.wheel))
         if not found and not listed:
             raise InputError(f"{artifact.filename} has no Python sources, so nothing can be told of {project.name}")
         found.update({module: files for module, files in listed.items() if artifact.wheel or not found})
+    # What is a package in one release and only holds others in another one is shared with other distributions.
+    for module in [each for each in found if any(other.startswith(f"{each}.") for other in found)]:
+        del found[module]
     wanted = canonicalize_name(project.name).replace("-", "_")
     likely = {wanted: 0, wanted.removeprefix("python_"): 1, wanted.removeprefix("py"): 1}
     return sorted(found, key=lambda module: (likely.get(module.replace(".", "_").lower(), 2), -found[module], module))
 
 
-def importable(paths: Iterable[str], *, wheel: bool) -> Counter[str]:
+def _namespaces(tree: ArtifactTree, *, wheel: bool) -> list[str]:
+    """The top-level packages that say in their ``__init__.py`` that other distributions have parts of them."""
+    found = []
+    for path in tree.paths():
+        parts = _below_the_root(PurePosixPath(path).parts, wheel=wheel)
+        if len(parts) == 2 and parts[1] == "__init__.py" and (content := tree.read(path)) is not None:
+            if b"declare_namespace" in content or b"extend_path" in content:
+                found.append(parts[0])
+    return found
+
+
+def importable(paths: Iterable[str], *, wheel: bool, namespaces: Sequence[str] = ()) -> Counter[str]:
     """The top-level modules among the files of an archive, and how many files each has.
 
     A namespace package stands for the packages in it: several distributions may share it.
     """
     inside = [parts for path in paths if (parts := _below_the_root(PurePosixPath(path).parts, wheel=wheel))]
+    inside = [parts for parts in inside if parts not in {(top, "__init__.py") for top in namespaces}]
     packages = {parts[:-1] for parts in inside if parts[-1] in ("__init__.py", "__init__.pyi")}
     found: Counter[str] = Counter()
     for parts in inside:

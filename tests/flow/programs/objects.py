@@ -6,6 +6,28 @@ from tests.flow.marked import marked
 
 OBJECTS = (
     marked(
+        "what_is_an_instance_of_another_class_is_none_of_the_librarys",
+        """
+        import re
+
+        from lib.comm import create
+
+
+        class Own:
+            def only_own(self):
+                return 1
+
+
+        def run(g):
+            ws = create(1, 0) if g else g
+            if isinstance(ws, re.Pattern):
+                return ws.match("x")
+            if isinstance(ws, Own):
+                return ws.only_own()
+            return ws.close(now=True)  #! DW203 close 0.1.0 to 0.2.0 raises; DW101 now 0.2.0.post1 raises
+        """,
+    ),
+    marked(
         "attribute_of_self",
         """
         from lib.comm import create

@@ -1,0 +1,98 @@
+"""Whether a thing is an instance of a class: what ``isinstance`` and class patterns ask.
+
+Enters: a thing, and the class as it is known. Leaves: yes, no, or None where that cannot be told; and the states behind
+such a test without what is not the library's there.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from driftwatch.flow.domain.lineage import PLAIN_BASES, lineage
+from driftwatch.flow.domain.state import State
+from driftwatch.flow.domain.values import (
+    Atom,
+    Class,
+    Const,
+    DictRef,
+    External,
+    Instance,
+    Lazy,
+    LibInstance,
+    LibModule,
+    ListRef,
+    value_of,
+)
+from driftwatch.flow.interpreter.run import Run, lists_of
+from driftwatch.snapshot.model.symbols import Ref
+
+_BY_SHAPE = frozenset({"collections.abc", "typing", "abc", "typing_extensions", "numbers", ""})
+"""Where classes are of which a thing may be an instance by what it can do."""
+_BARE = frozenset({"object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol"})
+_BUILTIN_TYPES = {"str": str, "int": int, "bool": bool, "float": float, "tuple": tuple}
+
+
+def is_instance(run: Run, atom: Atom, wanted: Atom | None) -> bool | None:
+    """Whether a thing is an instance of a class; None where that is not known."""
+    name = wanted.dotted.removeprefix("builtins.") if isinstance(wanted, External) else None
+    if isinstance(atom, Const) and name is not None:
+        known = _BUILTIN_TYPES.get(name)
+        if known is not None:
+            return isinstance(atom.value, known)
+        return False if atom.value is None or name in ("dict", "list") else None
+    if isinstance(atom, DictRef) and (name in _BUILTIN_TYPES or name in ("dict", "list")):
+        return name == "dict"
+    if isinstance(atom, ListRef) and (name in _BUILTIN_TYPES or name == "dict"):
+        content = lists_of(run, atom)
+        return name == "tuple" and content.is_tuple if content is not None else None
+    if isinstance(wanted, External) and wanted.dotted == "types.ModuleType":
+        return True if isinstance(atom, LibModule) else None
+    if isinstance(atom, Instance) and isinstance(wanted, Class):
+        descends = wanted.code in lineage(atom.code)[0]
+        return True if descends else False if atom.site is not None else None
+    if isinstance(atom, LibInstance) and isinstance(wanted, (External, Class)) and _is_another(run, atom, wanted):
+        return False
+    return None
+
+
+def _is_another(run: Run, atom: LibInstance, wanted: External | Class) -> bool:
+    """Whether a class has nothing to do with the library's, whose instance a thing is.
+
+    Somebody may have derived a class from both; nobody says that it is of that one.
+    """
+    if isinstance(wanted, Class):
+        bases = [base.single() for base in lineage(wanted.code)[1]]
+        return all(isinstance(each, External) and each.dotted in PLAIN_BASES for each in bases)
+    if wanted.dotted.rpartition(".")[0] in _BY_SHAPE:
+        return False
+    _, closed = run.history.lineage(atom.cls, run.state.reach)
+    return closed and not _descends(run, atom.cls)
+
+
+def _descends(run: Run, cls: Ref) -> bool:
+    """Whether a class of the library, or one that it descends from, has bases from elsewhere that are not bare."""
+    order, _ = run.history.lineage(cls, run.state.reach)
+    symbols = (epoch.symbol for each in order for epoch in run.history.of(each))
+    return any(":" not in base and base not in _BARE for symbol in symbols for base in symbol.bases)
+
+
+def told_apart(run: Run, test: cst.Call, yes: State) -> None:
+    """Behind ``isinstance(x, C)``, `x` is no instance of the library's where that has nothing to do with `C`."""
+    if not (isinstance(test.func, cst.Name) and test.func.value == "isinstance" and len(test.args) == 2):
+        return
+    asked, kind = test.args[0].value, test.args[1].value
+    held = yes.vars.get(asked.value) if isinstance(asked, cst.Name) else None
+    if held is None or not isinstance(asked, cst.Name) or not isinstance(kind, (cst.Name, cst.Attribute)):
+        return
+    if any(isinstance(atom, LibInstance) for _, atom in held.alternatives):
+        wanted = run.eval(kind).single()
+        if isinstance(wanted, Lazy):
+            looked_at = run.world.modules.look_at(wanted)
+            wanted = looked_at.single() if looked_at is not None else None
+        kept = [
+            (where, atom)
+            for where, atom in held.alternatives
+            if not isinstance(atom, LibInstance) or is_instance(run, atom, wanted) is not False
+        ]
+        if kept and len(kept) < len(held.alternatives):
+            yes.vars[asked.value] = value_of(kept)
