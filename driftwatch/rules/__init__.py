@@ -1,71 +1,32 @@
-"""The rules: uses and installations held against the history, verdicts out. One file a rule; this is the list."""
+"""The rules: uses and installations held against the history, verdicts out. One file a rule."""
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from importlib import import_module
 
 from driftwatch.findings import Severity, Verdict, is_aside
 from driftwatch.flow.uses import LookUse, Use
 from driftwatch.project.pins import Installation
-from driftwatch.rules import (
-    advisory,
-    changed_constant,
-    changed_default,
-    checked_beyond_pin,
-    conflicting_pins,
-    deprecated,
-    invalid_literal,
-    loose_companion,
-    missing_argument,
-    missing_member,
-    missing_module,
-    missing_name,
-    narrow_import_guard,
-    package_skew,
-    refused_argument,
-    result_length,
-    shifted_positional,
-    subclass_contract,
-    switched_off,
-    too_many_positional,
-    unknown_keyword,
-    unpublished_companion,
-    unsafe_signature_probe,
-    unsupported_gpu,
-)
+from driftwatch.rules import switched_off
 from driftwatch.rules.rule import Context, Rule
 
 _MOST_PLACES = 3
 
-RULES: tuple[Rule, ...] = (
-    unknown_keyword.RULE,
-    missing_argument.RULE,
-    too_many_positional.RULE,
-    shifted_positional.RULE,
-    result_length.RULE,
-    refused_argument.RULE,
-    invalid_literal.RULE,
-    missing_name.RULE,
-    missing_module.RULE,
-    missing_member.RULE,
-    deprecated.RULE,
-    subclass_contract.RULE,
-    changed_constant.RULE,
-    changed_default.RULE,
-    advisory.RULE,
-    unsupported_gpu.RULE,
-    narrow_import_guard.RULE,
-    unsafe_signature_probe.RULE,
-    switched_off.RULE,
-    package_skew.RULE,
-    loose_companion.RULE,
-    unpublished_companion.RULE,
-    conflicting_pins.RULE,
-    checked_beyond_pin.RULE,
-)
+
+def _found() -> Iterator[Rule]:
+    """The rule of each module beside this one that has one."""
+    for each in pkgutil.iter_modules(__path__):
+        rule = getattr(import_module(f"{__name__}.{each.name}"), "RULE", None)
+        if isinstance(rule, Rule):
+            yield rule
+
+
+RULES: tuple[Rule, ...] = tuple(sorted(_found(), key=lambda rule: rule.code))
 """Every rule, in the order of their codes."""
 
 
