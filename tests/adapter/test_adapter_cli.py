@@ -193,6 +193,8 @@ def test_the_self_test_takes_halves_of_four_ranks(adapter_file: Path) -> None:
     assert status == 0, errors
     half = outcome["backends"]["a half of the ranks"]
     assert (half["backend"], half["ranks"]) == ("trtllm", 2)
+    of_experts = [[tried["path"] for tried in case["moe"]] for case in outcome["cases"] if "moe" in case]
+    assert of_experts == [["fused", "fused", "reference"]] * 2  # of all four, and of the half
 
 
 @pytest.mark.slow

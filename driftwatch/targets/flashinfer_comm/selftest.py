@@ -238,7 +238,8 @@ def _prove(
         for tokens in (*options.tokens, limit + 1):
             proof = Proof(op, tokens, device, outcome["problems"].append)
             case = {**proof.numbers(), "hidden": hidden, "dtype": dtype, **said}
-            if (thorough or more) and 0 < tokens <= limit and dtype != "float32":
+            also = thorough or more or group is not None
+            if also and 0 < tokens <= limit and dtype != "float32":
                 case["moe"] = proof.moe(options.top_k)
             if thorough and 0 < tokens <= limit:
                 case |= {"quantised": proof.quantised(), "graph": proof.captured()}
