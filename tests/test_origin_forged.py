@@ -352,6 +352,27 @@ def test_what_a_person_reads(forged: ForgedIndex, tmp_path: Path) -> None:
     ]
 
 
+NOISE = {
+    "binary": (bytes(range(256)) * 50, "text/html"),
+    "name_of_a_file": (b"page.html", "text/html"),
+    "markup_of_another_kind": (b"<?xml version='1.0'?><a/>", "text/html"),
+    "escapes": (b'<a href="\x00\x1b[2J\xff">\x1b]0;demo-1.0.tar.gz</a>', "text/html"),
+    "another_encoding": (b'<a href="x">demo-\xff\xfe1.0.tar.gz</a>', "text/html; charset=utf-16"),
+}
+
+
+@pytest.mark.parametrize("kind", NOISE)
+def test_a_page_of_noise_makes_none(forged: ForgedIndex, tmp_path: Path, kind: str) -> None:
+    """Nor does the parser of HTML, which would print what it has to say."""
+    forged.page(reply(*NOISE[kind]))
+    result = run("scan", "pypi:demo==1.0", cwd=tmp_path, environment={"PIP_INDEX_URL": forged.url})
+    assert (result.status, result.out) == (2, "")
+    error, hint = result.err.splitlines()
+    assert error.startswith(("error: the package index cannot be asked", "error: the package index lists no release"))
+    assert hint.startswith("hint: ")
+    assert result.err.replace("\n", "").isprintable()
+
+
 def test_the_same_archive_is_read_where_nothing_is_forged(forged: ForgedIndex, tmp_path: Path) -> None:
     wheel = make_wheel({"demo/__init__.py": "x = 1\n"})
     name = "demo-1.0-py3-none-any.whl"

@@ -8,7 +8,9 @@ is an `InputError`.
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -181,7 +183,9 @@ class PackageIndex:
                 response._content = body = self.transport.body(response, MAX_PAGE)
             if _is_tangled(body):
                 raise ValueError
-            return _checked(ProjectPage.from_response(response, name), response.url)
+            with _silenced():
+                page = ProjectPage.from_response(response, name)
+            return _checked(page, response.url)
         except NotFoundError:
             return None
         except (UnsupportedContentTypeError, UnsupportedRepoVersionError, ValueError, RecursionError):
@@ -225,6 +229,21 @@ class PackageIndex:
 _OPENED = re.compile(rb"<(?!(?:br|hr|img|input|link|meta)\b)[a-z]", re.IGNORECASE)
 _CLOSED = re.compile(rb"</[a-z]", re.IGNORECASE)
 _SPECIAL = re.compile(rb"<[!?]")
+
+
+@contextmanager
+def _silenced() -> Iterator[None]:
+    """What a parser has to say of a page that is none is no message of ours: the error is."""
+    parser = logging.getLogger("bs4")
+    before, parser.propagate = parser.propagate, False
+    parser.addHandler(quiet := logging.NullHandler())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        parser.propagate = before
+        parser.removeHandler(quiet)
 
 
 def _is_tangled(body: bytes) -> bool:
