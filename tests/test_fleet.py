@@ -114,7 +114,7 @@ def test_as_text_table_and_page(studio: Path) -> None:
     assert silent == {"bad0", "bad2"}
     assert {row["declared"] for row in rows if row["release"] == "1.0"} == {""}
     page = (studio / "f.html").read_text(encoding="utf-8")
-    assert page.count("data-row=") == 8 and page.count('<td class="s5') == 2
+    assert page.count("data-row=") == 8 and page.count('<i class="s5') == 2
 
 
 def test_the_next_run_costs_what_changed(studio: Path) -> None:

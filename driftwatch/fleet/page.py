@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import groupby
 
 from driftwatch.fleet.forms import headline
 from driftwatch.fleet.merged import Library, Member, Merged
@@ -27,7 +28,9 @@ def render(merged: Merged) -> str:
     data = tag("script", Markup(_data(merged)), type="application/json", id="data")
     panel = tag("aside", id="panel", hidden=True, tabindex=-1, aria_label="Findings")
     inside = [plain_header(), main, footer(), panel, data]
-    return framed("A fleet", inside, ("page.css", "fleet.css"), "fleet.js")
+    longest = max((len(library.versions) for library in merged.libraries), default=0)
+    widths = "".join(f".n{number}{{width:calc({number}*var(--cell))}}" for number in range(1, longest + 1))
+    return framed("A fleet", inside, ("page.css", "fleet.css"), "fleet.js", widths)
 
 
 def _main(merged: Merged) -> Iterator[Child]:
@@ -101,10 +104,13 @@ def _library(library: Library, number: int) -> Markup:
 
 def _row(library: Library, member: Member, number: int, place: int) -> Markup:
     declared = set(member.declared)
-    cells = [
-        tag("td", class_=f"s{int(state)}{' d' if library.versions[index] in declared else ''}")
-        for index, state in enumerate(member.states)
+    # Runs of releases that look alike: a cell each would be thousands of elements to lay out at every letter typed.
+    looks = [(state, version in declared) for state, version in zip(member.states, library.versions, strict=True)]
+    runs = [
+        tag("i", class_=f"s{int(state)}{' d' if asked else ''} n{len(list(same))}")
+        for (state, asked), same in groupby(looks)
     ]
+    cells = tag("td", tag("div", runs, class_="runs"), colspan=len(library.versions))
     symbols = " ".join(dict.fromkeys(f"{f['symbol']} {f['code']}" for f in member.findings))
     return tag(
         "tr",

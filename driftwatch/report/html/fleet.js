@@ -104,15 +104,16 @@
     panel.hidden = false;
     open = `${library.library}:${version}:${row.name}`;
     const node = rows.find((each) => each.node.dataset.row === `${number}:${place}`).node;
-    if (marked) marked.classList.remove("on");
-    marked = node.cells[index + 1];
-    marked.classList.add("on");
+    if (marked) marked.remove();
+    marked = element("b");
+    marked.style.left = `calc(${index} * var(--cell))`;
+    node.querySelector(".runs").append(marked);
     keep();
   };
   const hide = () => {
     panel.hidden = true;
     open = "";
-    if (marked) marked.classList.remove("on");
+    if (marked) marked.remove();
     keep();
   };
 
@@ -156,10 +157,12 @@
       filter();
       return;
     }
-    const cell = event.target.closest("table.fleet td");
-    if (cell) {
-      const [number, place] = cell.parentNode.dataset.row.split(":").map(Number);
-      show(number, place, cell.cellIndex - 1);
+    const cells = event.target.closest(".runs");
+    if (cells) {
+      const [number, place] = cells.closest("tr").dataset.row.split(":").map(Number);
+      const box = cells.getBoundingClientRect(), count = data[number].versions.length;
+      const across = [...cells.querySelectorAll("i")].reduce((sum, run) => sum + run.getBoundingClientRect().width, 0);
+      show(number, place, Math.max(0, Math.min(count - 1, Math.floor(((event.clientX - box.left) / across) * count))));
     }
   });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape" && !panel.hidden) hide(); });
