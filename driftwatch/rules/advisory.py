@@ -78,10 +78,10 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="A call that every signature takes, and that behaves differently in some release.",
     rationale=(
-        "Some drift shows in no signature: a default that came to mean something else, an argument that is required in "
-        "practice, a return value of another shape. Each advisory is an entry in a target's data, with its own name, "
-        "its releases, a condition over the call and its evidence upstream. One that is not certain of the call says "
-        "nothing."
+        "Some drift shows in no signature: a default that came to mean something else, an argument that is "
+        "required in practice, a return value of another shape. Each advisory is an entry in a target's data, "
+        "with its own name, its releases, a condition on the call, and its evidence upstream. An advisory "
+        "whose condition is not certain says nothing."
     ),
     hint="See the advisory's evidence.",
     check=check,

@@ -175,10 +175,10 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="A number or constant whose meaning differs between the checked releases.",
     rationale=(
-        "An enum's members may get other numbers. Code that passes the number, not the member, then asks for something "
-        "else without an error. It is reported where the parameter is annotated with the enum, or with a class that "
-        "holds nothing but numbers; a member that only got another name means what it did. A plain constant whose "
-        "value differs between the checked releases is a note."
+        "The members of an enum may get other numbers. Code that passes the number instead of the member then "
+        "asks for something else, without an error. driftwatch reports it if the parameter is annotated with "
+        "the enum, or with a class that holds nothing but numbers. A member that only got another name still "
+        "means the same. A plain constant whose value differs between the checked releases is a note."
     ),
     hint="Pass the member by its name.",
     check=check,

@@ -114,8 +114,8 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="An omitted argument whose default differs between the checked releases.",
     rationale=(
-        "The call works in every checked release and does not do the same in all of them. It is only a note: a new "
-        "default is mostly a better one."
+        "The call works in every checked release, but does not do the same in all of them. It is only a note, "
+        "because a new default is usually a better one."
     ),
     hint="Pass the argument where it matters.",
     check=check,

@@ -64,10 +64,10 @@ RULE = Rule(
     severity=_SEVERITY,
     summary="The library is pinned to a release that the code itself refuses at run time.",
     rationale=(
-        "Some programs compare the installed version with the least that they take, and raise. Where the pin is moved "
-        "and the check is not, or the other way round, what is installed by the book does not start. Read are "
-        "comparisons of the installed version that a `raise` follows, in place or in a function that is given the "
-        "distribution and the version."
+        "Some programs compare the installed version with the lowest one that they take, and raise. If the "
+        "pin is moved and the check is not, or the other way round, what is installed by the book does not "
+        "start. driftwatch reads comparisons of the installed version that a `raise` follows, in place or in "
+        "a function that is given the distribution and the version."
     ),
     hint="Move the pin and the check together.",
     check_installation=check,

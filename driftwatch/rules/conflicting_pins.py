@@ -75,10 +75,11 @@ RULE = Rule(
     severity=_SEVERITY,
     summary="One of the library's packages pinned to two releases in what is installed together.",
     rationale=(
-        "A project that pins the library, and an extra of it that pins another release, cannot be installed with that "
-        "extra: the installer gives up. Held together is what is installed together, as for DW601. Two extras that "
-        "pin different releases are two ways to install the project, and are not told; neither are pins under "
-        "different markers, nor the steps of a Dockerfile, of which the last one counts."
+        "A project that pins the library, and has an extra that pins another release of it, cannot be "
+        "installed with that extra: the installer gives up. As for DW601, driftwatch compares what is "
+        "installed together. Two extras that pin different releases are two ways to install the project, and "
+        "are not reported. Neither are pins under different markers, nor the steps of a Dockerfile, of which "
+        "the last one counts."
     ),
     hint="Pin it in one place.",
     check_installation=check,

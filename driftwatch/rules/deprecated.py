@@ -95,9 +95,9 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="A name that upstream has marked as deprecated.",
     rationale=(
-        "It still works, and upstream means to take it away. The mark is read from the library's own source: a "
-        "`deprecated` decorator, or a warning that the function gives. Where a later release is known not to have the "
-        "name any more, the hint says which."
+        "The name still works, and upstream means to remove it. driftwatch reads the mark from the library's "
+        "own source: a `deprecated` decorator, or a warning that the function gives. If a later release no "
+        "longer has the name, the hint says which."
     ),
     hint="Use what the mark names in its place.",
     check=check,

@@ -98,9 +98,10 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="A constant argument that is none of those the function declares in some release.",
     rationale=(
-        "A parameter annotated with `Literal[...]` takes these constants and no others, and another release may have "
-        "others. A constant outside of them is an error where it is certainly what is passed, and a warning where it "
-        "may be. What the function makes of it differs: it may raise anything, or go another way in silence."
+        "A parameter annotated with `Literal[...]` takes these constants and no others, and another release "
+        "may have others. A constant outside of them is an error if it is certainly what is passed, and a "
+        "warning if it may be. What the function does with it differs: it may raise anything, or silently go "
+        "another way."
     ),
     hint="Pass a value that every supported release declares.",
     check=check,

@@ -64,10 +64,11 @@ RULE = Rule(
     severity=_SEVERITY,
     summary="One of the library's packages pinned, and another left to the installer.",
     rationale=(
-        "Where packages must be of one version (see DW601) and only some of them are pinned, the installer takes the "
-        "newest release of the rest: right on the day on which the pin is the newest, and wrong from the next one on. "
-        "Held together is what is installed together, as for DW601. A package that any file of the project pins is "
-        "not left to the installer, and neither is one that comes from a URL."
+        "If packages must be of one version (see DW601) and only some of them are pinned, the installer takes "
+        "the newest release of the rest. That is right on the day on which the pin is the newest release, and "
+        "wrong from the next one on. As for DW601, driftwatch compares what is installed together. A package "
+        "that any file of the project pins is not left to the installer, and neither is one that comes from a "
+        "URL."
     ),
     hint="Pin all of them to one release, in one place.",
     check_installation=check,

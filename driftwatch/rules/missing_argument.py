@@ -61,9 +61,9 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="A required parameter that the call does not pass in some release.",
     rationale=(
-        "A parameter that is optional in one release may be required in another, and a new release may add a required "
-        "one. Python raises TypeError where it is missing. A call that passes a `**` or `*` of unknown content may "
-        "pass anything, and is never reported."
+        "A parameter that is optional in one release may be required in another, and a new release may add a "
+        "required one. Python raises TypeError if the call does not pass it. A call with a `**` or `*` of "
+        "unknown content may pass anything, and is never reported."
     ),
     hint="Pass the argument explicitly; a release that has a default for it takes it too.",
     check=check,

@@ -93,9 +93,9 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="A method, field or constant that its class does not have in some release.",
     rationale=(
-        "Reading it raises AttributeError. A function that is annotated with a base class may return any of its "
-        "subclasses, so a member counts as missing only in releases in which neither the class nor a subclass of it in "
-        "the library has it, and no foreign base could bring it."
+        "Reading the member raises AttributeError. A function that is annotated with a base class may return "
+        "any of its subclasses. So a member counts as missing only in releases in which neither the class nor "
+        "any of its subclasses in the library has it, and no foreign base can bring it."
     ),
     hint="Require a release that has the member, or look for it first with `hasattr`.",
     check=check,

@@ -133,12 +133,12 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="An import guarded for ImportError alone, where releases raise something else.",
     rationale=(
-        "A guard round an import says that the program can do without the library. A library that looks for its "
-        "driver, its device or its companions while it is imported raises what these raise: AssertionError, "
-        "RuntimeError, AttributeError. The guard does not take that, and the program that could do without it stops. "
-        "Which releases raise what is data that a target brings, with its evidence. Told once of a code base, it is "
-        "a warning where a release in the range raises it on every machine with some Python that the code base is for, "
-        "and a note where the machine decides."
+        "A guard around an import says that the program can do without the library. A library that looks for "
+        "its driver, its device or its companions during its import raises what these raise: AssertionError, "
+        "RuntimeError, AttributeError. The guard does not catch that, and a program that could do without the "
+        "library stops. Which releases raise what is data of the target, with its evidence. It is reported "
+        "once for a code base: as a warning if a release in the range raises it on every machine with some "
+        "Python that the code base supports, and as a note if the machine decides."
     ),
     hint="Catch Exception round the import alone, and record the reason.",
     check=check,

@@ -99,15 +99,15 @@ RULE = Rule(
     severity=_SEVERITY,
     summary="The library's companion packages pinned to different versions.",
     rationale=(
-        "Some libraries come in several packages that must be of one public version: the code, its compiled kernels, "
-        "its data. With different ones the import raises, or a kernel is called with arguments of another release, or "
-        "the other package is ignored with no more than a warning: which of these, and in which releases, is data that "
-        "a target brings, and a finding says it of the pinned release. A release that looks for no companion needs "
-        "none of its version. Compared are the exact pins of what is installed "
-        "together: in a project's dependencies and each of its extras, in a requirements file and those it includes, "
-        "in a stage of a Dockerfile. A file that pins a companion alone is held against the project's own pin of the "
-        "library. A local part such as `+cu130` does not count, unless the release compares it with that of a package "
-        "that never has one; and a range is no pin."
+        "Some libraries come in several packages that must be of one public version: the code, its compiled "
+        "kernels, its data. With different versions, the import raises, or a kernel is called with arguments "
+        "of another release, or the other package is ignored with no more than a warning. Which of these "
+        "happens in which release is data of the target, and a finding says it for the pinned release. A "
+        "release that looks for no companion needs none of its version. driftwatch compares the exact pins of "
+        "what is installed together: in a project's dependencies and each of its extras, in a requirements "
+        "file and those it includes, in a stage of a Dockerfile. It holds a file that pins only a companion "
+        "against the project's own pin of the library. A local part such as `+cu130` does not count, unless "
+        "the release compares it with that of a package that never has one. A range is no pin."
     ),
     hint="Pin all of them to one release, in one place.",
     check_installation=check,

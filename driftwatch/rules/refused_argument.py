@@ -58,9 +58,9 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="Constant arguments that the function refuses with a ValueError in some release.",
     rationale=(
-        "A function may begin with a test of its arguments that raises ValueError, and such tests come and go with the "
-        "releases. One over parameters and constants alone is held against arguments that are constants; an argument "
-        "whose value is not known says nothing."
+        "A function may begin with a test of its arguments that raises ValueError, and such tests come and go "
+        "with the releases. driftwatch holds constant arguments against the tests that are over parameters "
+        "and constants alone. It says nothing about an argument whose value it does not know."
     ),
     hint="Pass a value that every supported release takes.",
     check=check,

@@ -101,10 +101,10 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="A result that is taken apart into another number of values than it has in some release.",
     rationale=(
-        "A function that gave two values gives three from some release on, or the other way round. Python raises "
-        "ValueError where the names do not fit the values, and IndexError for a number beyond them. How many values a "
-        "function gives is read from its `return` statements and its annotation, where these agree; where they do not, "
-        "nothing is said."
+        "A function that returned two values returns three from some release on, or the other way round. "
+        "Python raises ValueError if the names do not fit the values, and IndexError for an index beyond "
+        "them. driftwatch reads the number of values from the `return` statements and the annotation, if "
+        "these agree. Otherwise it says nothing."
     ),
     hint="Require a release that gives as many values, or look at the result's `len` first.",
     check=check,

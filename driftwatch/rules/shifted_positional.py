@@ -178,10 +178,11 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="A positional argument that lands in another parameter in some release.",
     rationale=(
-        "A parameter put in before the last one, or taken out, moves every positional argument behind it: the call is "
-        "still valid and means something else. The newest checked release in which the call is reached says what is "
-        "meant; the releases that disagree are reported. A parameter that only changed its name, at the same place "
-        "between the same neighbours, is not a shift; one whose annotation asks for another kind of value is."
+        "A parameter that is inserted before the last one, or removed, moves every positional argument behind "
+        "it: the call is still valid and means something else. driftwatch takes the newest checked release "
+        "that the call is reached in as the one that is meant, and reports the releases that disagree. A "
+        "parameter that only changed its name, in the same place between the same neighbours, is no shift; "
+        "one whose annotation asks for another kind of value is."
     ),
     hint="Pass the argument by keyword.",
     check=check,

@@ -172,9 +172,10 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="A subclass that lacks an abstract method, or overrides one that changed.",
     rationale=(
-        "A base class that gains an abstract method makes every construction of a subclass without it raise TypeError; "
-        "it is reported where the subclass is constructed. An override that can take what the base's callers pass in "
-        "one release and cannot in another is a warning: the library will call it with arguments it does not take."
+        "When a base class gains an abstract method, constructing a subclass without that method raises "
+        "TypeError; driftwatch reports it where the subclass is constructed. An override that can take what "
+        "the base's callers pass in one release, and cannot in another, is a warning: the library will call "
+        "it with arguments that it does not take."
     ),
     hint="Define the methods that the newest base class asks for; older ones do not mind.",
     check=check,

@@ -89,10 +89,11 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="Code for the library that a test keeps from being reached in some release.",
     rationale=(
-        "`hasattr`, a version or a look at a signature decides, and the program does without the library there, as it "
-        "would behind `except ImportError`. Nothing breaks, and the release counts as degraded, whoever decided it: a "
-        "code base that runs slower with a release is not said to work with it like with any other. Releases are named "
-        "that have it all in the form it is used in: a version compared as text, or too high a bound, shuts them out."
+        "`hasattr`, a version or a signature decides that the program does without the library there, as it "
+        "would behind `except ImportError`. Nothing breaks, and the release counts as degraded, whoever "
+        "decided it: driftwatch does not say that a code base works with a release if it runs slower with it. "
+        "The finding names the releases that have everything in the form in which the code uses it. A version "
+        "that is compared as text, or a bound that is too high, shuts such releases out."
     ),
     hint="Require a release in which it is reached, where it must be.",
     check=check,

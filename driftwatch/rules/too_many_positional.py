@@ -72,8 +72,9 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="More positional arguments than the function takes in some release.",
     rationale=(
-        "Parameters become keyword-only, or go away, and a positional argument then has nowhere to go: Python raises "
-        "TypeError. Naming the arguments is safe in every release that has the parameters."
+        "A parameter becomes keyword-only or goes away, and a positional argument has nowhere to go: Python "
+        "raises TypeError. An argument that is passed by name is safe in every release that has the "
+        "parameter."
     ),
     hint="Pass the arguments by keyword.",
     check=check,

@@ -116,11 +116,12 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="A keyword argument that the function does not take in some release.",
     rationale=(
-        "Python raises TypeError for a keyword that the installed release's signature does not have. It happens when a "
-        "parameter was added later than the oldest supported release, or was renamed or removed since. The keyword "
-        "counts wherever it was written: at the call, in a dict that is passed with `**`, in a `functools.partial`, or "
-        "at the caller of a wrapper that passes its keywords on. A keyword that no known release takes, passed only "
-        "under a condition that cannot be told, is a warning."
+        "Python raises TypeError for a keyword that the installed release's signature does not have. This "
+        "happens when a parameter was added after the oldest supported release, or has been renamed or "
+        "removed since. The keyword counts wherever it was written: at the call, in a dict that is passed "
+        "with `**`, in a `functools.partial`, or at the caller of a wrapper that passes its keywords on. It "
+        "is only a warning if no known release takes the keyword and the code passes it under a condition "
+        "that driftwatch cannot follow."
     ),
     hint="Require a release that takes the keyword, or pass it only where `inspect.signature` shows it.",
     check=check,

@@ -65,10 +65,10 @@ RULE = Rule(
     severity=_SEVERITY,
     summary="A companion package pinned to a release that the package index does not have.",
     rationale=(
-        "Some companions are on the package index up to a release, or not at all, and on an index of their own. A pin "
-        "on one that is elsewhere cannot be installed by whoever does not know of that index. Which releases the "
-        "package index has is data that a target brings, and only recorded releases are judged. A file that speaks "
-        "of another index, as an option, a variable or a setting, is not."
+        "The package index has some companions only up to a release, or not at all; they have an index of "
+        "their own. Whoever does not know that index cannot install such a pin. Which releases the package "
+        "index has is data of the target, and only recorded releases are judged. A file that names another "
+        "index, in an option, a variable or a setting, is not judged."
     ),
     hint="Name the index that has it beside the pin, or leave the companion out.",
     check_installation=check,

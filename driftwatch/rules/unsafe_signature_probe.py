@@ -68,10 +68,10 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="`inspect.signature` on the library's callable, with ValueError or TypeError not caught.",
     rationale=(
-        "`inspect.signature` raises ValueError for a callable without signature metadata, such as one bound from C++, "
-        "and TypeError for what it holds to be no callable. A library may bind any function natively from one build to "
-        "the next, and then the probe that was to make the call safe takes the program down. Where every release has a "
-        "signature to show so far, it is a note."
+        "`inspect.signature` raises ValueError for a callable without signature metadata, such as one bound "
+        "from C++, and TypeError for what it does not take for a callable. A library may bind any function "
+        "natively from one build to the next. Then the probe that was to make the call safe takes the program "
+        "down. As long as every release has a signature to show, it is a note."
     ),
     hint="Catch TypeError and ValueError round the probe, and go on as if the signature were unknown.",
     check=check,

@@ -85,10 +85,10 @@ RULE = Rule(
     severity=_HEADING.severity,
     summary="A call whose kernels are not there for the GPU that is asked for with `--gpu`.",
     rationale=(
-        "Kernels are compiled for some GPUs and not for others, and which they are changes with the releases. It is "
-        "told only where a scan asks for one: `driftwatch scan --gpu sm120`. Which kernels a release has is data that "
-        "a target brings, read from its sources. A call that surely needs them is an error; where an argument decides, "
-        "it is a warning."
+        "Kernels are compiled for some GPUs and not for others, and the list changes with the releases. "
+        "driftwatch checks this only if a scan asks for a GPU: `driftwatch scan --gpu sm120`. Which kernels a "
+        "release has is data of the target, read from the library's sources. A call that certainly needs "
+        "missing kernels is an error; if an argument decides, it is a warning."
     ),
     hint="Ask for the GPU first, and go another way.",
     check=check,

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+_NAMED = 60
+"""Characters of an encoding's name that are shown."""
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
 
@@ -43,12 +45,17 @@ def decode(data: bytes) -> str:
     try:
         encoding, _ = tokenize.detect_encoding(_head(data).readline)
         text = data.decode(encoding)
-    except (SyntaxError, LookupError) as error:
-        raise SourceError(f"its encoding cannot be told: {error}") from None
+    except SyntaxError as error:
+        _, unknown, name = str(error).partition("unknown encoding: ")
+        if unknown:
+            raise SourceError(f"it says that its encoding is {name[:_NAMED]!r}, which Python does not have") from None
+        raise SourceError("its byte order mark and its coding line name different encodings") from None
+    except LookupError:
+        raise SourceError(f"it says that its encoding is {encoding!r}, which is no encoding of text") from None
     except UnicodeDecodeError as error:
         raise SourceError(f"it is not valid {encoding}", data[: error.start].count(b"\n") + 1) from None
-    except ValueError as error:  # a codec that is no text encoding
-        raise SourceError(f"its encoding cannot be used: {error}") from None
+    except ValueError:  # of codecs that say nothing of the place
+        raise SourceError(f"it is not valid {encoding}") from None
     if text.startswith(codecs.BOM_UTF8.decode("utf-8")):
         text = text[1:]
     return text.replace("\r\n", "\n").replace("\r", "\n")
