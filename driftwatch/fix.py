@@ -270,6 +270,7 @@ class _Proof:
 
     def __init__(self, before: Report, after: Report) -> None:
         self._before, self._after = before, after
+        self._then, self._now = _told(before), _told(after)
 
     def failures(self, repairs: Sequence[Repair]) -> list[tuple[Repair, str]]:
         """The repairs that must not be offered, each with the reason."""
@@ -285,13 +286,12 @@ class _Proof:
             for repair in near or own:
                 found.setdefault(id(repair), (repair, reason))
 
-        left = _told(self._before)
         targets = Counter(_subject(finding) for repair in repairs for finding in repair.findings)
         now: dict[tuple[str, ...], list[Finding]] = {}
-        for finding in _told(self._after):
+        for finding in self._now:
             now.setdefault(_subject(finding), []).append(finding)
         then: dict[tuple[str, ...], list[Finding]] = {}
-        for finding in left:
+        for finding in self._then:
             then.setdefault(_subject(finding), []).append(finding)
         for subject, findings in now.items():
             if subject[0] in _ABOUT_WORKING_CALLS and self._is_let_on(findings, repairs):
@@ -318,7 +318,7 @@ class _Proof:
             for finding in repair.findings:
                 if repair.safety is Safety.UNSAFE and finding.symbol == findings[0].symbol:
                     failed |= finding.releases
-        known = [each for each in _told(self._before) if _subject(each) == _subject(findings[0])]
+        known = [each for each in self._then if _subject(each) == _subject(findings[0])]
         for each in known:
             failed |= each.releases
         return all(each.releases <= failed for each in findings)

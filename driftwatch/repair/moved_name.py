@@ -62,13 +62,18 @@ def _use(finding: Finding, evidence: Evidence) -> tuple[Use, Ref]:
 def successors(history: History, old: Ref) -> Iterator[Ref]:
     """Where the object of a name is as well, or has gone to: the surest first, then by name."""
     was = history.of(old)
+    if not was:
+        return
     definitions = {history.definition(epoch, old) for epoch in was}
     signatures = {epoch.symbol.signature for epoch in was if epoch.symbol.signature is not None}
     same: list[Ref] = []
     alike: list[Ref] = []
-    for ref, epochs in history.epochs.items():
-        if ref == old or not ref.qualname or "." in ref.qualname or _is_private(ref):
+    for ref in history.epochs:
+        # Of nearly all others the name is enough: what a symbol is, is read when it is asked for.
+        near = ref.qualname == old.qualname or ref.module == old.module or ref in definitions
+        if not near or ref == old or not ref.qualname or "." in ref.qualname or _is_private(ref):
             continue
+        epochs = history.of(ref)
         if any(history.definition(epoch, ref) in definitions for epoch in epochs):
             same.append(ref)
         elif ref.qualname == old.qualname:

@@ -48,6 +48,7 @@ _NONE: Mapping[str, str] = {
     "DW302": "the method must be written by you: {message}",
 }
 _ELSE = "there is no repair for {name}: {hint}"
+_ODD = frozenset('"\\')
 _FAILS = frozenset({"DW101", "DW102", "DW103", "DW104", "DW201", "DW203"})
 _GENERATED = re.compile(r"@generated|\bdo not edit\b|\b(?:auto-?)?generated (?:by|from|with)\b", re.IGNORECASE)
 _VENDORED = frozenset(
@@ -154,6 +155,8 @@ class Planner:
         plan.repairs.append(repair)
 
     def _must_be_ours(self, source: Source) -> None:
+        if not source.path.isprintable() or _ODD.intersection(source.path):
+            raise NoRepairError("the file's name cannot stand in a patch")
         folders = source.path.lower().split("/")[:-1]
         if _VENDORED.intersection(folders):
             raise NoRepairError("the file is other people's code")

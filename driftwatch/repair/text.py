@@ -203,7 +203,8 @@ class Source:
     @cached_property
     def _quote(self) -> str:
         """The quotation mark that the file prefers."""
-        marks = Counter(token.text[:1] for token in self.tokens if token.text[:1] in ("'", '"'))
+        one_line = (token.text for token in self.tokens if token.text[:3] not in ("'''", '"""'))
+        marks = Counter(text[:1] for text in one_line if text[:1] in ("'", '"'))
         return "'" if marks["'"] > marks['"'] else '"'
 
     def quoted(self, text: str) -> str:

@@ -348,7 +348,8 @@ def test_a_default_that_a_comment_speaks_of_is_kept(tmp_path: Path) -> None:
 
 
 def test_the_quotation_marks_of_the_file(tmp_path: Path) -> None:
-    source = "import kiln\n\nNAME = 'oven'\n\n\ndef bake(pot):\n    return kiln.fire(pot, 30, glaze='blue')\n"
+    head = '"""Bakes."""\n\nimport kiln\n\nNAME = "oven"\n\n\ndef bake(pot):\n    """Bake."""\n'
+    source = f"{head}    print('a', 'b')\n    return kiln.fire(pot, 30, glaze='blue')\n"
     text = text_of(fixed(tmp_path, source, unsafe=True))
     assert "_FIRE_TAKES_GLAZE = _takes(kiln.fire, 'glaze')\n" in text
     assert "kwargs['glaze'] = 'blue'\n" in text
