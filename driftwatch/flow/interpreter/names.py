@@ -14,7 +14,7 @@ def look_up(run: Run, name: str) -> Value:
     """The value of a name here: local, enclosing, of the module, builtin."""
     local, frame = run.state.vars.get(name), run.frame
     if local is not None:
-        if name in frame.globals or name in frame.nonlocals:
+        if (frame.globals or frame.nonlocals) and (name in frame.globals or name in frame.nonlocals):
             local = _with_outer(run, name, local)
         return _bound(run, local)
     return _outside(run, name)

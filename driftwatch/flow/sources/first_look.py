@@ -122,7 +122,7 @@ def importers(contents: Contents) -> Importers:
         data = contents.read(path)
         if data is not None:
             text = import_text(data)
-            for word in tails.intersection(_WORD.findall(text)):
+            for word in tails.intersection(text.translate(_WORDS).split()):
                 found.setdefault(word, []).append(path)
             if b"*" in text and _STAR.search(text):
                 found.setdefault(EVERYTHING.encode(), []).append(path)
@@ -168,6 +168,8 @@ _STAR = re.compile(rb"import[ \t\\\r\n]*\*")
 _BY_DOTS = re.compile(rb"from[ \t\\\r\n]*\.[. \t\\\r\n]*import\b")
 _IMPORT = re.compile(rb"\bimport\b")
 _WORD = re.compile(rb"[\w\x80-\xff]+")
+_WORDS = bytes(each if _WORD.match(bytes([each])) else ord(" ") for each in range(256))
+"""Makes a space of whatever stands between words: to take text apart there is faster than to look for them."""
 
 
 def import_lines(data: bytes) -> list[tuple[int, int]]:

@@ -138,10 +138,13 @@ def walk(node: ast.AST, skip: Collection[type[ast.AST]] = ()) -> Iterator[ast.AS
                 # No deeper, however many there are.
                 level.append(following)
                 names = ("test", "body")
+            if not names:
+                continue
             for name in names:
                 value = getattr(above, name, None)
                 if type(value) is list:
-                    below += value if None not in value else [each for each in value if each is not None]
+                    if value:
+                        below += value if None not in value else [each for each in value if each is not None]
                 elif value is not None:
                     below.append(value)
         yield from level
