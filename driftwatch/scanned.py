@@ -255,6 +255,7 @@ def merged(results: Sequence[Report]) -> Report:
         diagnostics=tuple(diagnostics),
         analysed=max(result.analysed for result in results),
         reached=tuple(each for result in results for each in result.reached),
+        requirements=tuple(each for result in results for each in result.requirements),
     )
 
 
