@@ -22,6 +22,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("fix", "--unsafe", "--pins"),
     ("matrix", "."),
     ("deps",),
+    ("cache",),
     ("baseline", "write", "-o", "-"),
     ("config",),
     ("history", "fire", "--target", "kiln"),

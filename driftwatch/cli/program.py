@@ -27,6 +27,7 @@ _COMMANDS = {
     "matrix": "driftwatch.cli.matrix",
     "baseline": "driftwatch.cli.baseline",
     "config": "driftwatch.cli.config",
+    "cache": "driftwatch.cli.cache",
     "history": "driftwatch.cli.api",
     "diff": "driftwatch.cli.api",
     "snapshot": "driftwatch.cli.snapshot",

@@ -31,6 +31,7 @@ from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Snapshot
 from driftwatch.snapshot.sources.artifact_tree import NOT_THE_PACKAGE, ArtifactTree
 from driftwatch.snapshot.sources.cache import cache_root
+from driftwatch.snapshot.sources.cache_size import LIMIT, shrink
 from driftwatch.snapshot.sources.index import PackageIndex, Project, the_index
 from driftwatch.snapshot.sources.origin import choose_for_snapshot
 from driftwatch.snapshot.store import store
@@ -94,6 +95,7 @@ def on_demand(
                 raise
             return known
     _recall(home, asked, [place for place, _ in read])
+    shrink(cache_root(), LIMIT)
     failed = dict(pair for _, failures in read for pair in failures)
     histories = tuple(store.load(place) for place, _ in read)
     return OnDemand(histories, tuple(each for each in modules if each not in wanted), tuple(failed.items()))
