@@ -366,6 +366,7 @@ class Model(BaseModel):
     b: str = "b"
     c: list[int] = Field(default_factory=list)
     d: int = Field(..., alias="dee")
+    in_: int = Field(..., alias="in")
     _secret: int = PrivateAttr(1)
 class Below(Model):
     e: int = 1
@@ -491,3 +492,33 @@ class Made(six.with_metaclass(Meta, Base)): ...
     snapshot = collected(tmp_path, __init__=source)
     assert [p.name for p in signature(snapshot, "Made").parameters] == ["a"]
     assert symbol(snapshot, "pkg:Made").bases == ("pkg:Base",)
+
+
+def test_a_decorator_that_has_a_class_add_names_to_itself_makes_it_open(tmp_path: Path) -> None:
+    source = """
+def delegates(names):
+    def add(cls):
+        cls._add(names)
+        return cls
+    return add
+def registers(cls):
+    REGISTRY.add(cls)
+    return cls
+def looks(cls):
+    assert hasattr(cls, "x")
+    return cls
+class Base:
+    @classmethod
+    def _add(cls, names): ...
+@delegates(["month_name"])
+class Dates(Base): ...
+@registers
+class Kept: ...
+@looks
+class Closed:
+    x = 1
+"""
+    snapshot = collected(tmp_path, __init__=source)
+    assert symbol(snapshot, "pkg:Dates").open
+    assert symbol(snapshot, "pkg:Kept").open
+    assert not symbol(snapshot, "pkg:Closed").open

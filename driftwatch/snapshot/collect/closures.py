@@ -13,6 +13,8 @@ from driftwatch.snapshot.model.symbols import Parameter, ParameterKind
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
+_LOOKS = frozenset({"getattr", "hasattr", "isinstance", "issubclass", "callable", "id", "repr", "str", "type", "vars"})
+"""Functions that change nothing of what they are given."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -119,6 +121,16 @@ def given_attributes(node: FunctionNode, position: int = 0) -> Iterator[tuple[st
             if each.args and _is(each.args[0], name):
                 written = each.args[1] if len(each.args) > 1 else None
                 yield (str(written.value) if isinstance(written, ast.Constant) else ""), None
+        elif isinstance(each, ast.Call) and name is not None and _hands_on(each, name):
+            yield "", None
+
+
+def _hands_on(call: ast.Call, name: str) -> bool:
+    """Whether a call may do something to what has this name: it is given it, or is a method of it."""
+    if isinstance(call.func, ast.Attribute) and _is(call.func.value, name):
+        return True
+    looks = isinstance(call.func, ast.Name) and call.func.id in _LOOKS
+    return not looks and any(_is(argument, name) for argument in call.args)
 
 
 def _parameter_at(node: FunctionNode, position: int) -> str | None:

@@ -7,6 +7,7 @@ the two take differently is two signatures.
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -103,9 +104,11 @@ def _own_fields(facts: ClassFacts) -> Iterator[tuple[str, tuple[Parameter, bool]
         default = _default(value, field)
         alias = (field or {}).get("alias") or (field or {}).get("validation_alias")
         taken = name if alias is None else literal(alias)
-        if taken is None or not taken.isidentifier() or "**" in (field or {}):
+        if taken is None or "**" in (field or {}):
             yield name, None
             continue
+        if not taken.isidentifier() or keyword.iskeyword(taken):
+            taken = name
         optional = default is None and field is None and bool(_OPTIONAL.search(value.annotation))
         yield name, (Parameter(taken, ParameterKind.KEYWORD_ONLY, default, value.annotation), optional)
 
