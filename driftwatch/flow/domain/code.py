@@ -160,6 +160,10 @@ class FunctionCode:
     """It is a property that the class's own methods, or those of a base, ask for: it is reached through these."""
     generator: bool | None = None
     """Whether it yields, once somebody asked."""
+    passed_over: bool = False
+    """It was looked at because somebody asked for it: not analysed by itself, so who calls it records its uses."""
+    recorded: ReleaseSet = EMPTY
+    """Where somebody has, then."""
 
     @property
     def escapes(self) -> bool:

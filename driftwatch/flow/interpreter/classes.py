@@ -148,6 +148,7 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
                 code.methods[name] = own[-1][1]
         elif "." not in name:
             code.constants[name] = value
+    _give_lambdas(frame, outer_frame, code)
     _name_descriptors(run, code, node)
     _mark_hooks(code)
     kind = kind_of(lineage(code)[1])
@@ -159,6 +160,14 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
     mark_of_body(run, code, code.constants)
     if outer_frame.function is None and outer_frame.owner is None:
         share_constants(run.world, code)
+
+
+def _give_lambdas(body: Frame, outer: Frame, code: ClassCode) -> None:
+    """A lambda that stands in a class's body, but not as a method, is one of the function or module round the class."""
+    for function in body.defined:
+        if isinstance(function.node, cst.Lambda) and function not in code.methods.values():
+            function.owner = None
+            outer.defined.append(function)
 
 
 def _mark_hooks(code: ClassCode) -> None:

@@ -12,6 +12,7 @@ from driftwatch.flow.domain.state import (
     ListContent,
 )
 from driftwatch.flow.domain.values import (
+    Atom,
     Class,
     Function,
     Instance,
@@ -22,7 +23,7 @@ from driftwatch.flow.domain.values import (
     Replacing,
     Value,
 )
-from driftwatch.flow.interpreter.escape import lose
+from driftwatch.flow.interpreter.escape import has_library, lose
 from driftwatch.flow.interpreter.functions import TRANSPARENT_DECORATORS, is_known_callable
 from driftwatch.flow.interpreter.parameters import all_parameters
 from driftwatch.flow.interpreter.run import Run
@@ -82,7 +83,10 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
     alone = wrapper.single()
     if isinstance(alone, Lazy):
         wrapper = run.world.modules.look_at(alone) or wrapper
-    of_library = wrapper.only(lambda atom: isinstance(atom, (LibObject, LibMethod)))
+    several = len(wrapper.alternatives) > 1
+    of_library = wrapper.only(
+        lambda atom: isinstance(atom, (LibObject, LibMethod)) or (several and _is_partial(run, atom))
+    )
     if of_library.alternatives:
         reach = run.state.reach
         run.call(of_library, Arguments(ListContent((Entry(reach, reach, value),))), decorator.decorator)
@@ -121,6 +125,11 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
     return value
 
 
+def _is_partial(run: Run, atom: Atom) -> bool:
+    """Whether an atom is a partial with something of the library in it."""
+    return isinstance(atom, Partial) and has_library(run, Value(((run.state.reach, atom),)))
+
+
 def _wrap_method(owner: ClassCode, method: FunctionCode, wrappers: tuple[FunctionCode, ...]) -> None:
     """What a decorator makes for a method is the method from here on."""
     for each in wrappers:
@@ -134,7 +143,8 @@ def define_lambda(run: Run, node: cst.Lambda) -> Value:
     function = run.world.identities.function(run.frame, node, "<lambda>")
     _evaluate_defaults(run, node.params)
     function.reach |= run.state.reach
-    function.closure = (dict(run.state.vars), *run.frame.closure)
+    in_class = run.frame.function is None and run.frame.owner is not None
+    function.closure = run.frame.closure if in_class else (dict(run.state.vars), *run.frame.closure)
     run.frame.defined.append(function)
     return Value(((run.state.reach, Function(function)),))
 

@@ -304,7 +304,7 @@ class Entries:
             if method.alone is None or not (known is None or self._dependencies.stale(known)) or method in self._active:
                 continue
             summary = self.summary(method)
-            if summary is None or not differs(code, summary):
+            if summary is None or not differs(code, summary, self._dependencies):
                 continue
             reach = method.reach & self._open(method) & code.reach
             if code.constructible is not None and method.kind not in ("static", "class"):

@@ -225,6 +225,10 @@ class Modules:
         finish(run, run.state)
         module.heap.update(run.state.heap)
         module.names[name] = run.state.vars.get(name, unknown(self._all))
+        for other, others in self._selection(module).skipped_names.items():
+            if others == pieces and other in run.state.vars:
+                # The same statements bind it.
+                module.names.setdefault(other, run.state.vars[other])
         open_variables(self._world, module, self._selection(module).skipped_definitions)
         return module.names[name]
 
@@ -334,6 +338,8 @@ class Modules:
         finish(run, run.state)
         for code in run.frame.classes:
             code.passed_over = True
+        for function in (*run.frame.defined, *(m for code in run.frame.classes for m in code.methods.values())):
+            function.passed_over = True
         value = run.state.vars.get(atom.name)
         if value is not None:
             module.names[atom.name] = value

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, Summary
+from driftwatch.flow.domain.dependencies import Dependencies
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.taint import tells
 from driftwatch.flow.domain.values import NONE
 
 
-def differs(code: ClassCode, summary: Summary) -> bool:
+def differs(code: ClassCode, summary: Summary, dependencies: Dependencies) -> bool:
     """Whether a method, or what it comes to, tells something else about the library for an object of this class."""
     order = lineage(code)[0]
     places = {id(each): i for i, each in enumerate(order)}
@@ -22,7 +23,10 @@ def differs(code: ClassCode, summary: Summary) -> bool:
     for owner, place in summary.reads.everywhere:
         at = places.get(id(owner), 0)
         for each in order[:at]:
-            if not _has(each, name := place.removesuffix("?")):
+            name = place.removesuffix("?")
+            # Once it has that, it does.
+            dependencies.read(each, name)
+            if not _has(each, name):
                 continue
             if summary.uses_library or _tells(each, name) or (gives and name in each.constants):
                 return True

@@ -1,8 +1,8 @@
 """Containers that outlive the function that made them: variables of a module, attributes of an instance.
 
-What one function puts into them another one finds there. Where all that change a dict's content are analysed, it holds
-whatever any of them has put into it, at any time; the functions that read it are analysed anew when that turns out to
-be more. Where others may change it, or it is a list, nobody can say what is in it when the next one looks: all that is
+What one function puts into them another one finds there. Where all that change the content of a dict or a list are
+analysed, it holds whatever any of them has put into it, at any time; the functions that read it are analysed anew when
+that turns out to be more. Where others may change it, nobody can say what is in it when the next one looks: all that is
 known may be gone or replaced, and anything may have come.
 """
 
@@ -50,7 +50,7 @@ MAX_KINDS = 24
 
 @dataclass(eq=False)
 class Shared:
-    """A dict that functions share; its content is in its home's heap under `key`.
+    """A dict or list that functions share; its content is in its home's heap under `key`.
 
     `readers` are the modules that look at it.
     """
@@ -205,10 +205,14 @@ def changed_content(world: World, key: int, content: Content, heap: Mapping[int,
     """A function has changed a dict that it shares with others."""
     shared = world.shared[key]
     before = shared.content()
-    if not isinstance(before, DictContent) or not isinstance(content, DictContent):
+    after: Content
+    if isinstance(before, ListContent) and isinstance(content, ListContent):
+        after = _absorbed_list(before, content, shared.home, heap, world)
+    elif isinstance(before, DictContent) and isinstance(content, DictContent):
+        _keep_partials(world, shared.home.heap, heap, [content.others, *(e.value for e in content.entries.values())])
+        after = _absorbed(before, content, shared.home.heap, world)
+    else:
         return
-    _keep_partials(world, shared.home.heap, heap, [content.others, *(e.value for e in content.entries.values())])
-    after = _absorbed(before, content, shared.home.heap, world)
     if after != before:
         shared.home.heap[shared.key] = after
         world.dependencies.change(shared, CONTENTS)
@@ -219,14 +223,19 @@ def changed_content(world: World, key: int, content: Content, heap: Mapping[int,
 
 
 def keep_elsewhere(world: World, home: ModuleCode, key: int, content: Content, heap: Mapping[int, Content]) -> None:
-    """A function puts something of the library into a dict that a module has and that others may change as well."""
+    """A function puts something of the library into what a module has and others may change as well."""
     before = home.heap.get(key)
-    if not isinstance(before, DictContent) or not isinstance(content, DictContent):
+    if isinstance(before, DictContent) and isinstance(content, DictContent):
+        put = [entry.value for name, entry in content.entries.items() if entry != before.entries.get(name)]
+        after: Content = _uncertain_items(before).opened(world.all_releases)
+    elif isinstance(before, ListContent) and isinstance(content, ListContent):
+        put = [entry.value for entry in content.elements if entry not in before.elements]
+        after = loosened(before, world.all_releases)
+    else:
         return
-    put = [entry.value for name, entry in content.entries.items() if entry != before.entries.get(name)]
     put += [content.others] if content.others != before.others else []
     if any(tells(value) or _holds_library(value, heap) for value in put):
-        home.heap[key] = _uncertain_items(before).opened(world.all_releases)
+        home.heap[key] = after
         world.shared[key] = Shared(home, key)
         names = [name for name, value in home.names.items() if key in reachable([value], home.heap)]
         world.modules.fill(home, names)
@@ -309,7 +318,10 @@ def _loosen(world: World, home: ModuleCode | ClassCode, value: Value, *, seen: b
         if not isinstance(atom, (DictRef, ListRef)) or atom.key not in home.heap or atom.key in world.shared:
             continue
         content = home.heap[atom.key]
-        if seen and isinstance(content, DictContent):
+        if seen and isinstance(content, ListContent):
+            home.heap[atom.key] = replace(content, elements=tuple(map(_uncertain, content.elements)))
+            world.shared[atom.key] = Shared(home, atom.key)
+        elif seen and isinstance(content, DictContent):
             home.heap[atom.key] = _uncertain_items(content)
             world.shared[atom.key] = Shared(home, atom.key)
         else:
@@ -371,6 +383,23 @@ def _absorbed(before: DictContent, content: DictContent, heap: dict[int, Content
         return after
     after = after.opened(where, _lasting(others, heap, world))
     return replace(after, others=_few(after.others))
+
+
+def _absorbed_list(
+    before: ListContent, content: ListContent, home: ModuleCode | ClassCode, heap: Mapping[int, Content], world: World
+) -> ListContent:
+    """A list that may be as it was or as it is now: what has been put into it may be anywhere in it."""
+    known = {entry.value for entry in before.elements}
+    put = [entry.value.within(entry.releases) for entry in content.elements if entry.value not in known]
+    where = content.open | content.forwarded
+    put += [content.further()] if where and content.further() != before.further() else []
+    _keep_partials(world, home.heap, heap, put)
+    others = before.further()
+    for value in put:
+        others = join(others, _lasting(value, home.heap, world))
+    if _same(others, before.further()):
+        return before
+    return replace(before, open=before.open | others.defined(), others=_few(others))
 
 
 def _same(first: Value, second: Value) -> bool:

@@ -19,6 +19,7 @@ from driftwatch.flow.domain.taint import depends_on_release, tells, unknown_tain
 from driftwatch.flow.domain.values import Alternative, Class, Function, Instance, Unknown, Value, join, key_of, unknown
 from driftwatch.flow.interpreter.arguments import is_interesting, passes_constants
 from driftwatch.flow.interpreter.containers import merge_dicts
+from driftwatch.flow.interpreter.escape import has_library
 from driftwatch.flow.interpreter.handed import hand_over, holds_mutable
 from driftwatch.flow.interpreter.member_writes import stays
 from driftwatch.flow.interpreter.objects import content_of, held_by
@@ -58,7 +59,11 @@ def is_special(run: Run, this: Instance, summary: Summary, arguments: Arguments)
         return True
     reach = run.state.reach
     looked_at = {n: held_by(run, this, content, n, reach)[0] for n in content.entries if n in summary.looks_at}
-    return any(_differs(this, name, value, told=of_another) for name, value in looked_at.items())
+    if any(_differs(this, name, value, told=of_another) for name, value in looked_at.items()):
+        return True
+    # What is said of all instances now, a summary may not have known.
+    says = any(tells(value) or has_library(run, value) for value in looked_at.values())
+    return says and run.world.dependencies.stale(summary.reads)
 
 
 def _differs(this: Instance, name: str, own: Value, *, told: bool) -> bool:

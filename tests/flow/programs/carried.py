@@ -266,4 +266,150 @@ CARRIED = (
             return inner()
         """,
     ),
+    marked(
+        "lambda_in_a_container_of_a_class",
+        """
+        import enum
+
+        import lib.comm as comm
+
+
+        class Ops:
+            table = [lambda x: comm.fuse(x, 1, early=True)]  #! DW101 early 0.1.0 raises
+            names = {"gather": lambda x: comm.gather(x, axis=0)}  #! DW201 gather 0.1.0 raises
+
+
+        class Kind(enum.Enum):
+            FAST = (lambda x: comm.fuse(x, 1, bias=0.0),)  #! DW101 bias 0.1.0 to 0.2.0 raises
+
+
+        def run(x):
+            return sorted([x], key=Ops.table[0])
+
+
+        def run_by_name(x):
+            return Ops.names["gather"](x)
+
+
+        def run_of_a_member(x):
+            return max([x], key=Kind.FAST.value[0])
+        """,
+    ),
+    marked(
+        "perhaps_a_function_of_the_library_in_an_attribute",
+        """
+        import lib.comm as comm
+
+
+        class Acts:
+            def __init__(self, action):
+                self._action = action
+
+            def act(self, x):
+                return self._action(x, 1, early=True)  #! DW101 early 0.1.0 raises
+
+
+        def run(x):
+            action = comm.fuse if len(str(x)) > 1 else print
+            return Acts(action).act(x)
+        """,
+    ),
+    marked(
+        "a_subclass_gives_what_its_base_keeps",
+        """
+        import lib.comm as comm
+
+
+        class Holder:
+            def __init__(self, held):
+                self.held = held
+
+            def give(self):
+                return self.held
+
+
+        class Below(Holder):
+            def above(self):
+                return super().give()
+
+
+        def step(each):
+            return Below(each).above()
+
+
+        def run(x):
+            action = comm.fuse if len(str(x)) > 1 else print
+            return step(action)(x, 1, early=True)  #! DW101 early 0.1.0 raises
+        """,
+    ),
+    marked(
+        "perhaps_a_partial_as_a_decorator",
+        """
+        import functools
+
+        import lib.comm as comm
+
+
+        def run(x):
+            through = print
+            if len(str(x)) > 1:
+                through = functools.partial(comm.fuse, x, bias=0.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
+
+            @through
+            def inner():
+                pass
+
+            return inner
+        """,
+    ),
+    marked(
+        "a_list_that_functions_share",
+        """
+        import lib.comm as comm
+
+        STEPS = []
+
+
+        def enlist(step):
+            STEPS.append(step)
+
+
+        def run(x):
+            enlist(comm.fuse)
+            return run_all(x)
+
+
+        def run_all(x):
+            for step in STEPS:
+                step(x, 1, early=True)  #! DW101 early 0.1.0 raises
+        """,
+    ),
+    marked(
+        "a_list_that_another_file_fills",
+        """
+        import fills
+        import steps
+
+
+        def run(x):
+            fills.fill()
+            return steps.run_all(x)
+        """,
+        steps="""
+        STEPS = []
+
+
+        def run_all(x):
+            for step in STEPS:
+                step(x, 1, early=True)  #! DW101 early 0.1.0 raises
+        """,
+        fills="""
+        import lib.comm as comm
+        import steps
+
+
+        def fill():
+            steps.STEPS.append(comm.fuse)
+        """,
+    ),
 )
