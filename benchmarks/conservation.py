@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.flow.carriers import Carried, some
 from tests.flow.conservation import lost
+from tests.flow.stores import some_left
 
 BATCH = 250
 
@@ -26,6 +27,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--between", action="store_true", help="one function leaves it to another in each")
     parser.add_argument("--show", type=int, default=10, help="how many lost programs to show, the smallest first")
     options = parser.parse_args()
     found: list[tuple[Carried, int]] = []
@@ -33,7 +35,10 @@ def main() -> int:
     begun = time.perf_counter()
     for start in range(0, options.programs, BATCH):
         with tempfile.TemporaryDirectory() as folder:
-            programs = some(options.seed + start, min(BATCH, options.programs - start))
+            number = min(BATCH, options.programs - start)
+            # Every other batch leaves what it carries somewhere, for another function to find.
+            make = some_left if options.between or start // BATCH % 2 else some
+            programs = make(options.seed + start, number)
             missed, calling = lost(Path(folder), programs)
         found += missed
         called += calling

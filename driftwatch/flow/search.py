@@ -74,6 +74,7 @@ class LibrarySearch:
                 break
             for path in fresh:
                 self._analyse(path)
+        self.world.entries.analyse_looked_at()
         modules = [m for m in (self.files.module(path) for path in sorted(self.analysed)) if m is not None]
         for module in modules:
             self.world.entries.analyse_left_over(module, modules)
@@ -122,8 +123,11 @@ class LibrarySearch:
 
     def _importers(self, searched: set[tuple[str, str]]) -> list[str]:
         """Files that import a telling name from an analysed one, and have not been analysed since it was."""
-        found = {module.path: None for module in self.world.modules.filled if module.path not in self.analysed}
+        for changed in self.world.modules.filled:
+            self._exports.pop(changed, None)
+        filled = sorted(each.path for each in self.world.modules.filled)
         self.world.modules.filled.clear()
+        found = {path: None for path in filled if path not in self.analysed or self._matters_more(path)}
         for path in sorted(self.analysed):
             module = self.files.module(path)
             if module is None:

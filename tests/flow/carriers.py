@@ -363,9 +363,11 @@ _IMPORTS = [
     "queue",
     "random",
     "re",
+    "sys",
     "threading",
     "types",
     "typing",
+    "weakref",
 ]
 
 
@@ -410,10 +412,11 @@ def carried(*ways: str, thing: str = "function", call: str = "plain", split: boo
         given = "got"
     blocks.append(CALLS[call].format(it=called.format(it=given)))
     run = "\n\n".join([*functions, f"def run(x):\n{indent(chr(10).join(blocks), '    ')}\n"])
-    return Carried(" then ".join([thing, *ways, call]) + (" in functions" if split else ""), _with_helpers(run))
+    return Carried(" then ".join([thing, *ways, call]) + (" in functions" if split else ""), with_helpers(run))
 
 
-def _with_helpers(text: str) -> str:
+def with_helpers(text: str) -> str:
+    """The text as a file, with the imports, functions and classes that it mentions."""
     needed: dict[str, None] = {}
     waiting = [text]
     while waiting:

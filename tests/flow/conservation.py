@@ -9,7 +9,7 @@ import asyncio
 import sys
 import types
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from driftwatch.flow.project import analyse
@@ -65,10 +65,11 @@ def execute(path: str, program: Carried) -> None:
     sys.modules[path.removesuffix(".py")] = module = types.ModuleType(path.removesuffix(".py"))
     module.__dict__.update(scope)
     try:
-        exec(compile(program.text, path, "exec", dont_inherit=True), module.__dict__)  # this repository's own text
-        module.run(1)
-    except Exception:  # noqa: BLE001
-        pass
+        with suppress(Exception):
+            exec(compile(program.text, path, "exec", dont_inherit=True), module.__dict__)  # this repository's own text
+        for name in ("put_away", "run"):
+            with suppress(Exception):
+                getattr(module, name, bool)(1)
     finally:
         asyncio.set_event_loop(None)
         del sys.modules[path.removesuffix(".py")]

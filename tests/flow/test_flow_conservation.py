@@ -13,10 +13,12 @@ import pytest
 from driftwatch.flow.interpreter import escape
 from tests.flow.carriers import CALLS, CARRIERS, THINGS, Carried, carried, some
 from tests.flow.conservation import lost
+from tests.flow.stores import STORES, left, some_left
 
 SOME = 500
 
 EACH_WAY = [carried(way, split=split) for way in CARRIERS for split in (False, True)]
+EACH_STORE = [left(store, thing=thing) for store in STORES for thing in ("function", "module", "instance", "partial")]
 EACH_CALL = [carried(thing=thing, call=call) for thing in THINGS for call in CALLS]
 
 
@@ -39,6 +41,16 @@ def test_nothing_gets_lost_in_any_call(tmp_path: Path) -> None:
 
 def test_nothing_gets_lost_on_several_ways(tmp_path: Path) -> None:
     found = missed(tmp_path, some(1, SOME), 0.9)
+    assert not found, found[0]
+
+
+def test_nothing_gets_lost_between_functions(tmp_path: Path) -> None:
+    found = missed(tmp_path, EACH_STORE, 0.98)
+    assert not found, found[0]
+
+
+def test_nothing_gets_lost_on_several_ways_between_functions(tmp_path: Path) -> None:
+    found = missed(tmp_path, some_left(1, SOME), 0.9)
     assert not found, found[0]
 
 

@@ -60,6 +60,11 @@ class ModuleCode:
     executed: bool = False
     executing: bool = False
 
+    @property
+    def is_being_made(self) -> bool:
+        """Whether its own statements are being executed."""
+        return self.executing
+
     @cached_property
     def _content(self) -> tuple[list[str], Survey | None]:
         text, survey = self.load(self)
@@ -160,10 +165,6 @@ class FunctionCode:
     """It is a property that the class's own methods, or those of a base, ask for: it is reached through these."""
     generator: bool | None = None
     """Whether it yields, once somebody asked."""
-    passed_over: bool = False
-    """It was looked at because somebody asked for it: not analysed by itself, so who calls it records its uses."""
-    recorded: ReleaseSet = EMPTY
-    """Where somebody has, then."""
 
     @property
     def escapes(self) -> bool:
@@ -309,6 +310,11 @@ class ClassCode:
     """It was looked at because somebody asked for it; its methods are not analysed by themselves."""
     changed: bool = False
     """Something was learnt about its attributes since it was last analysed."""
+
+    @property
+    def is_being_made(self) -> bool:
+        """Whether the statements of its module are being executed."""
+        return self.module.executing
 
     @property
     def escapes(self) -> bool:

@@ -7,6 +7,7 @@ from functools import partial
 
 import libcst as cst
 
+from driftwatch.flow.domain.loosening import loosened
 from driftwatch.flow.domain.state import DictContent, Entry, put, take
 from driftwatch.flow.domain.values import (
     Const,
@@ -16,6 +17,7 @@ from driftwatch.flow.domain.values import (
     Value,
     join,
     key_for,
+    value_of,
 )
 from driftwatch.flow.interpreter.containers import bounds_of, elements_of, may_be_another, put_here
 from driftwatch.flow.interpreter.escape import lose
@@ -23,7 +25,6 @@ from driftwatch.flow.interpreter.handed import fills
 from driftwatch.flow.interpreter.namespaces import set_in_namespace
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.interpreter.sequences import edited, taking
-from driftwatch.flow.interpreter.shared import loosened
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
@@ -68,7 +69,7 @@ def _set_element(run: Run, owner: ListRef, index: Value, value: Value, where: Re
         return
     for there, key in as_alternatives(index, where):
         if isinstance(key, Const) and type(key.value) is int:
-            content = edited(run, content, there, partial(_put_element, key.value, value))
+            content = edited(run, content, there, partial(_put_element, key.value, value), value)
         else:
             elements = tuple(
                 replace(e, value=join(e.value, value.within(there & e.releases))) for e in content.elements
@@ -94,7 +95,8 @@ def set_slice(run: Run, owner: Value, piece: cst.Slice, value: Value | None) -> 
         if bounds is None or parts is None:
             run.change(atom.key, loosened(content, where))
         else:
-            run.change(atom.key, edited(run, content, where, partial(_put_slice, bounds, parts)))
+            put = value_of(each for part in parts for each in part.value.within(part.releases).alternatives)
+            run.change(atom.key, edited(run, content, where, partial(_put_slice, bounds, parts), put))
 
 
 def _put_slice(bounds: slice, parts: list[Entry], where: ReleaseSet, listed: list[Entry]) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from driftwatch.flow.domain.budget import Budget
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode, Summary, is_private_name
 from driftwatch.flow.domain.coverage import Coverage, switched_off
@@ -21,6 +23,7 @@ from driftwatch.flow.domain.state import Content, DictContent, PartialContent, S
 from driftwatch.flow.domain.taint import anonymous
 from driftwatch.flow.domain.values import Instance, Value, value_of
 from driftwatch.flow.interpreter.deferred import finish
+from driftwatch.flow.interpreter.filled import holds_library
 from driftwatch.flow.interpreter.functions import execute_body
 from driftwatch.flow.interpreter.modules import Modules
 from driftwatch.flow.interpreter.objects import begin
@@ -30,6 +33,7 @@ from driftwatch.flow.interpreter.receivers import differs, inherited
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.interpreter.skips import skips_of
 from driftwatch.flow.interpreter.told_by_use import ToldByUse
+from driftwatch.flow.syntax.children import walk
 from driftwatch.flow.syntax.survey import CONSTRUCTORS
 from driftwatch.flow.uses import Construction, SubclassUse
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -236,8 +240,11 @@ class Entries:
             if function not in self._active:
                 self._active.append(function)
                 heap = end.heap if end is not None else {}
-                self._analyse(function, function.reach, records=True, closure=closure, within=frame, heap=heap)
+                known = self._analyse(function, function.reach, records=True, closure=closure, within=frame, heap=heap)
                 self._active.pop()
+                if function.escapes and holds_library(known.returns, known.heap):
+                    reason = f"`{function.qualname}` gives something of the library, and who calls it is not seen"
+                    self._world.recorder.unresolved(function.tree.path, function.tree.line(function.node), reason)
         for function in dict.fromkeys(frame.taken_over):
             if frame.records and (function.escapes or not function.called) and function not in self._active:
                 self._active.append(function)
@@ -348,6 +355,17 @@ class Entries:
         if code.constructible != (self._all if before is None else before):
             self._dependencies.change(code, _CONSTRUCTIBLE)
 
+    def analyse_looked_at(self) -> None:
+        """Analyse what was passed over, and turned out to reach the library by what it is given or by what it keeps."""
+        done: set[ClassCode | FunctionCode] = set()
+        while waiting := [each for each in self._modules.late if each not in done]:
+            for each in waiting:
+                done.add(each)
+                if isinstance(each, ClassCode):
+                    self._analyse_methods(_reaching(each))
+                elif each.owner is None and not each.is_private and each.calls_library:
+                    self.analyse_entry(each)
+
     def analyse_left_over(self, module: ModuleCode, others: Collection[ModuleCode] = ()) -> None:
         """Analyse the private functions that nobody in the code base calls, or that somebody else may call.
 
@@ -436,6 +454,18 @@ class Entries:
         for coverages in by_file.values():
             for use in switched_off(self._world.history.distribution, self._all, coverages):
                 self._world.recorder.add(use)
+
+
+def _reaching(code: ClassCode) -> list[FunctionCode]:
+    """The methods of a class that call the library, or read an attribute with something of the library in it."""
+    attributes = {**code.attributes, **code.set_on_class}
+    names = {name for name, value in attributes.items() if holds_library(value, code.heap)}
+
+    def reads(method: FunctionCode) -> bool:
+        nodes = walk(method.tree.body(method.node)) if isinstance(method.node, cst.FunctionDef) else ()
+        return any(isinstance(node, cst.Attribute) and node.attr.value in names for node in nodes)
+
+    return [each for each in code.methods.values() if each.calls_library or (names and reads(each))]
 
 
 def _is_undecided(content: Content) -> bool:

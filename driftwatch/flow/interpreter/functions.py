@@ -170,7 +170,7 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
     if any(isinstance(a, Function) and a.code.parent is function for _, a in summary.returns.alternatives):
         # What it returns remembers what it was given.
         return True
-    if summary.uses_library and (_has_to_record(run, function, summary) or carried(run)):
+    if summary.uses_library and (_records(run.frame, function) or carried(run)):
         return True
     if summary.uses_library and not run.frame.muted and _is_hidden(run) and not _is_for_later(run, function, node):
         return True
@@ -181,7 +181,7 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
     if callee.bound is not None and function.owner is None and summary.asks_parameters:
         # It was put on a class: what it is called of is a parameter like any other.
         return True
-    if summary.fills and holds_mutable(run, arguments):
+    if _leaves_something(run, callee, summary, arguments):
         return True
     if summary.asks_constants and summary.uses_library:
         if passes_constants(run, arguments) or _defaults_to_text(function):
@@ -195,6 +195,16 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         # What becomes of it is followed, or said to be lost.
         return True
     return summary.asks_parameters and is_interesting(run, arguments)
+
+
+def _leaves_something(run: Run, callee: Function, summary: Summary, arguments: Arguments) -> bool:
+    """Whether a call may put what it is given, or is called of, where it is found later."""
+    if summary.fills and holds_mutable(run, arguments):
+        return True
+    if not summary.changes:
+        return False
+    given = (atom for value in arguments.values() for _, atom in value.alternatives)
+    return any(isinstance(atom, Class) for atom in (callee.bound, *given))
 
 
 def _decides(run: Run, callee: Function, summary: Summary, arguments: Arguments) -> bool:
@@ -273,10 +283,6 @@ def enter(
         # What a comprehension had bound where it was defined is no variable of the function round it.
         closure = ({**closure[0], **outer.vars} if closure else outer.vars, *closure[1:])
     nested = function.closure is not None
-    records = _records(outer_frame, function)
-    if not records and function.passed_over and _records_calls(outer_frame, function):
-        records = _may_reach(run, function, bound, arguments)
-        function.recorded |= outer.reach if records else EMPTY
     frame = Frame(
         function.module,
         function.tree,
@@ -284,7 +290,7 @@ def enter(
         caller=outer_frame,
         call=(run.tree_of(node), node),
         entered=outer,
-        records=records,
+        records=_records(outer_frame, function),
         muted=outer_frame.muted,
         depth=outer_frame.depth + 1,
         uid=uid,
@@ -331,29 +337,7 @@ def _records(frame: Frame, function: FunctionCode) -> bool:
     """Whether what a function does when it is called from a frame is recorded there: nobody else records it."""
     if function.escapes or not (function.is_private or function.closure is not None):
         return False
-    return _records_calls(frame, function)
-
-
-def _records_calls(frame: Frame, function: FunctionCode) -> bool:
-    """Whether a frame records what is done in a call of a function that nobody else records."""
     return frame.records or function in frame.given
-
-
-def _may_reach(run: Run, function: FunctionCode, bound: Atom | None, arguments: Arguments) -> bool:
-    """Whether a call of a function that was passed over may reach the library."""
-    summary, content = function.summary, content_of(run, bound)
-    held = [entry.value for entry in content.entries.values()] if content is not None else []
-    given = (*arguments.values(), *held)
-    return summary is None or bool(summary.reaches) or any(has_library(run, value) for value in given)
-
-
-def _has_to_record(run: Run, function: FunctionCode, summary: Summary) -> bool:
-    """Whether what a function does in a call is not recorded yet."""
-    if _records(run.frame, function):
-        return True
-    if not function.passed_over or not summary.reaches or run.state.reach <= function.recorded:
-        return False
-    return _records_calls(run.frame, function)
 
 
 def _passed_in(frame: Frame, arguments: Arguments) -> frozenset[FunctionCode]:

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.budget import Budget
-from driftwatch.flow.domain.code import ModuleCode
+from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode
 from driftwatch.flow.domain.coverage import Coverage
 from driftwatch.flow.domain.dependencies import COMPLETES
 from driftwatch.flow.domain.enums import is_enumeration
 from driftwatch.flow.domain.frames import Frame
-from driftwatch.flow.domain.state import Arguments, Entry, ListContent, State
-from driftwatch.flow.domain.taint import tells
+from driftwatch.flow.domain.state import Arguments, Content, Entry, ListContent, State
 from driftwatch.flow.domain.values import (
     NOTHING,
     Atom,
@@ -32,6 +31,7 @@ from driftwatch.flow.domain.values import (
     unknown,
 )
 from driftwatch.flow.interpreter.deferred import finish
+from driftwatch.flow.interpreter.filled import leave
 from driftwatch.flow.interpreter.handed import changes_given
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.interpreter.shared import open_variables, put_back
@@ -75,6 +75,8 @@ class Modules:
         """How many modules are being executed."""
         self.outdated: set[ModuleCode] = set()
         self.stale: set[ModuleCode] = set()
+        self.late: dict[ClassCode | FunctionCode, None] = {}
+        """What was passed over, and then asked for."""
         self._asked: set[tuple[ModuleCode, str]] = set()
         self._followed: set[tuple[ModuleCode, str]] = set()
         """Names that are looked for where their modules have them from: modules import each other."""
@@ -84,7 +86,7 @@ class Modules:
         self._changes: dict[Lazy, bool | None] = {}
         self._written: dict[Lazy, Atom | None] = {}
         self.filled: set[ModuleCode] = set()
-        """Modules that nothing said to matter until somebody else put something of the library into them."""
+        """Modules into which functions have put something of the library since that was last looked at."""
         self._short: dict[Lazy, bool] = {}
         self._nothing: dict[ModuleCode, Selection] = {}
         """What is selected of a module for as long as it does not matter."""
@@ -338,8 +340,7 @@ class Modules:
         finish(run, run.state)
         for code in run.frame.classes:
             code.passed_over = True
-        for function in (*run.frame.defined, *(m for code in run.frame.classes for m in code.methods.values())):
-            function.passed_over = True
+        self.late.update(dict.fromkeys((*run.frame.classes, *run.frame.defined)))
         value = run.state.vars.get(atom.name)
         if value is not None:
             module.names[atom.name] = value
@@ -456,27 +457,24 @@ class Modules:
         yield from names
 
     def fill(self, module: ModuleCode, names: Collection[str]) -> None:
-        """Something of the library is put into variables of a module, or into a container that is there."""
-        if module.filled.issuperset(names):
-            return
+        """Something of the library is put into variables of a module, or into what they hold."""
         module.filled.update(names)
+        self.filled.add(module)
         if not self.files.matters(module):
             self.files.mark_mentions([module.path])
-            self.filled.add(module)
             if not module.executing:
                 # Nothing of it has been executed so far, and who has asked it for something was told nothing.
                 module.executed = False
                 importing = (self.files.module(path) for path in self.files.naming(module.path))
                 self.outdated.update(each for each in importing if each is not None and each.executed)
 
-    def write_global(self, module: ModuleCode, name: str, value: Value) -> None:
+    def write_global(self, module: ModuleCode, name: str, value: Value, heap: Mapping[int, Content]) -> None:
         """A function assigns to a module's variable."""
         before = module.global_writes.get(name, Value())
         identities = self._world.identities
         after = join(identities.renewed(before, value), value)
         if set(after.alternatives) != set(before.alternatives):
-            if tells(value):
-                self.fill(module, (name,))
+            leave(self._world, module, name, (value,), heap)
             module.global_writes[name] = after
             if identities.alike(after, before):
                 return

@@ -102,4 +102,4 @@ def assign_name(run: Run, name: str, value: Value) -> None:
     run.state.forget(name)
     if name in run.frame.globals:
         value = tainted_within(value, run.state.conditional & value.defined())
-        run.world.modules.write_global(run.frame.module, name, value)
+        run.world.modules.write_global(run.frame.module, name, value, run.state.heap)

@@ -49,7 +49,8 @@ def set_variable(run: Run, code: ModuleCode, name: str, value: Value) -> None:
         before = variable(run, code, name, state.reach - value.defined())
         assign_name(run, name, join(value, before) if before.alternatives else value)
         return
-    run.world.modules.write_global(code, name, tainted_within(value, state.conditional & value.defined()))
+    value = tainted_within(value, state.conditional & value.defined())
+    run.world.modules.write_global(code, name, value, state.heap)
     if code is not frame.module:
         run.world.modules.stale.add(code)
 

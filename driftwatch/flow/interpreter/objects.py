@@ -16,6 +16,7 @@ from driftwatch.flow.domain.lineage import holds_what_is_set, lineage
 from driftwatch.flow.domain.state import DictContent, Entry, put
 from driftwatch.flow.domain.taint import anonymous, depends_on_release, tainted_within
 from driftwatch.flow.domain.values import NOTHING, UNKNOWN, Atom, Instance, Value, join, key_of, unknown, value_of
+from driftwatch.flow.interpreter.filled import leave
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.syntax.children import walk
 from driftwatch.flow.syntax.survey import CONSTRUCTORS
@@ -128,6 +129,9 @@ def hold(run: Run, atom: Instance, name: str, value: Value, where: ReleaseSet, *
     run.change(site, put(content, name, entry))
     objects = run.world.objects
     if site in objects.lasting and site not in run.made:
+        home = run.world.homes.get(site)
+        if home is not None:
+            leave(run.world, home, site, (value,), run.state.heap)
         known = objects.later.setdefault(site, {})
         before = known.get(name, NOTHING)
         said = value_of((there, _lasting(run, held)) for there, held in value.within(where).alternatives)

@@ -6,13 +6,13 @@ import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode
 from driftwatch.flow.domain.lineage import is_tuple, lineage
+from driftwatch.flow.domain.loosening import loosened
 from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry
 from driftwatch.flow.domain.values import UNKNOWN, Const, Factory, Instance, Key, Value, join, unknown, value_of
 from driftwatch.flow.interpreter.member_writes import write_attribute
 from driftwatch.flow.interpreter.members import instance_attribute
 from driftwatch.flow.interpreter.objects import content_of, hold, make
 from driftwatch.flow.interpreter.run import Run
-from driftwatch.flow.interpreter.shared import loosened
 from driftwatch.flow.syntax.syntax import dotted_name, statements
 from driftwatch.releases import ReleaseSet
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode
+from driftwatch.flow.domain.code import ClassCode, FunctionCode
 from driftwatch.flow.domain.endings import ends_with, taken_by
 from driftwatch.flow.domain.exceptions import ANYTHING, Flight, catches, judge, raised_of
 from driftwatch.flow.domain.faults import Fault, Flying, Ledger
@@ -190,7 +190,7 @@ class Run:
         self.state.heap[key] = content
         self.frame.changed.add(key)
         home = self.world.homes.get(key)
-        if isinstance(home, ModuleCode) and not home.executing and key not in self.world.shared:
+        if home is not None and not home.is_being_made and key not in self.world.shared:
             keep_elsewhere(self.world, home, key, content, self.state.heap)
         if key in self.world.shared:
             changed_content(self.world, key, content, self.state.heap)

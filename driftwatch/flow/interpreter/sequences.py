@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from driftwatch.flow.domain.loosening import loosened
 from driftwatch.flow.domain.state import Entry, ListContent
-from driftwatch.flow.domain.values import UNKNOWN, Alternative, Const, Value, join, unknown, value_of
+from driftwatch.flow.domain.values import NOTHING, UNKNOWN, Alternative, Const, Value, join, unknown, value_of
 from driftwatch.flow.interpreter.run import Run
-from driftwatch.flow.interpreter.shared import loosened
 from driftwatch.releases import EMPTY, ReleaseSet
 
 MAX_LAYOUTS = 16
@@ -43,8 +43,13 @@ def layouts_of(content: ListContent, where: ReleaseSet) -> list[Layout]:
     return [*found, (unclear, None)] if unclear else found
 
 
-def edited(run: Run, content: ListContent, where: ReleaseSet, operation: Operation) -> ListContent:
-    """A list after an operation in these releases; `LookupError` and `ValueError` mean that Python raises one."""
+def edited(
+    run: Run, content: ListContent, where: ReleaseSet, operation: Operation, put: Value = NOTHING
+) -> ListContent:
+    """A list after an operation in these releases; `LookupError` and `ValueError` mean that Python raises one.
+
+    `put` is what the operation puts into it.
+    """
     outside = run.world.all_releases - where
     elements = [e.within(outside) for e in content.elements if not e.releases.isdisjoint(outside)]
     lost = EMPTY
@@ -66,7 +71,7 @@ def edited(run: Run, content: ListContent, where: ReleaseSet, operation: Operati
         return after
     loose = loosened(replace(content, elements=tuple(e.within(lost) for e in content.elements)), lost)
     assert isinstance(loose, ListContent)
-    return replace(after, open=loose.open, others=loose.others)
+    return replace(after, open=loose.open, others=join(loose.others, put.within(lost)))
 
 
 def element_at(content: ListContent, index: int, where: ReleaseSet) -> list[Alternative]:

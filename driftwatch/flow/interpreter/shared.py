@@ -13,19 +13,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.code import ClassCode, ModuleCode
-from driftwatch.flow.domain.predicates import touches_library
+from driftwatch.flow.domain.loosening import loosened
 from driftwatch.flow.domain.renaming import Renaming, held_by, reachable
 from driftwatch.flow.domain.state import Content, DictContent, Entry, ListContent, PartialContent, State
-from driftwatch.flow.domain.taint import anonymous, made_from, tells
+from driftwatch.flow.domain.taint import anonymous
 from driftwatch.flow.domain.values import (
     UNKNOWN,
     Alternative,
     Atom,
-    Class,
     Const,
     DictRef,
     External,
-    Function,
     Instance,
     ListRef,
     Opaque,
@@ -35,7 +33,8 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.flow.interpreter.filled import leave, of_library, with_closures
+from driftwatch.releases import EMPTY
 
 if TYPE_CHECKING:
     from driftwatch.flow.interpreter.world import World
@@ -76,7 +75,7 @@ def open_variables(world: World, module: ModuleCode, passed_over: Collection[str
         if piece.defines in passed_over or piece.is_class:
             for name in piece.globals & module.names.keys():
                 module.names[name] = join(module.names[name], unknown(everywhere))
-    kept = reachable(module.names.values(), module.heap)
+    kept = reachable([each for value in module.names.values() for each in with_closures(value)], module.heap)
     for key, atom in kept.items():
         world.homes.setdefault(key, module)
         if isinstance(atom, Instance):
@@ -134,8 +133,8 @@ def share_attribute(world: World, code: ClassCode, name: str, value: Value, heap
 def share_constants(world: World, code: ClassCode) -> None:
     """A class body has been executed: its methods share the dicts that stand in it and that they change."""
     for key, atom in reachable(code.constants.values(), code.heap).items():
+        world.homes.setdefault(key, code)
         if isinstance(atom, Instance):
-            world.homes.setdefault(key, code)
             world.objects.lasting.add(key)
     changed = code.module.changed_in_functions
     for name, value in code.constants.items():
@@ -206,6 +205,8 @@ def changed_content(world: World, key: int, content: Content, heap: Mapping[int,
     shared = world.shared[key]
     before = shared.content()
     after: Content
+    if content != before:
+        leave(world, shared.home, shared.key, held_by(content), heap)
     if isinstance(before, ListContent) and isinstance(content, ListContent):
         after = _absorbed_list(before, content, shared.home, heap, world)
     elif isinstance(before, DictContent) and isinstance(content, DictContent):
@@ -222,8 +223,10 @@ def changed_content(world: World, key: int, content: Content, heap: Mapping[int,
             shared.home.changed = True
 
 
-def keep_elsewhere(world: World, home: ModuleCode, key: int, content: Content, heap: Mapping[int, Content]) -> None:
-    """A function puts something of the library into what a module has and others may change as well."""
+def keep_elsewhere(
+    world: World, home: ModuleCode | ClassCode, key: int, content: Content, heap: Mapping[int, Content]
+) -> None:
+    """A function puts something of the library into what a module or class has and others may change as well."""
     before = home.heap.get(key)
     if isinstance(before, DictContent) and isinstance(content, DictContent):
         put = [entry.value for name, entry in content.entries.items() if entry != before.entries.get(name)]
@@ -234,25 +237,13 @@ def keep_elsewhere(world: World, home: ModuleCode, key: int, content: Content, h
     else:
         return
     put += [content.others] if content.others != before.others else []
-    if any(tells(value) or _holds_library(value, heap) for value in put):
+    if any(of_library(value, heap) for value in put):
         home.heap[key] = after
         world.shared[key] = Shared(home, key)
-        names = [name for name, value in home.names.items() if key in reachable([value], home.heap)]
-        world.modules.fill(home, names)
-
-
-def _holds_library(value: Value, heap: Mapping[int, Content]) -> bool:
-    inside = (held for key in reachable([value], heap) for held in held_by(heap[key]))
-    return any(_is_of_library(atom) for each in (value, *inside) for _, atom in each.alternatives)
-
-
-def _is_of_library(atom: Atom) -> bool:
-    """Whether a thing is the library's, or is the code base's own and calls it."""
-    if isinstance(atom, Function):
-        return atom.code.calls_library or bool(atom.code.summary and atom.code.summary.uses_library)
-    if isinstance(atom, Class):
-        return any(method.calls_library for method in atom.code.methods.values())
-    return touches_library(atom)
+        if isinstance(home, ClassCode):
+            # The class alone has it from now on.
+            home.module.heap.pop(key, None)
+        leave(world, home, key, put, heap)
 
 
 def put_back(world: World, module: ModuleCode, before: Mapping[int, Content]) -> None:
@@ -338,29 +329,6 @@ def _uncertain(entry: Entry) -> Entry:
     return replace(entry, certain=EMPTY, value=join(entry.value, unknown(nested)))
 
 
-def loosened(content: Content, where: ReleaseSet) -> Content:
-    """A container of which anything may have become in these releases."""
-    if isinstance(content, DictContent):
-        return content.having({k: _loose(e, where) for k, e in content.entries.items()}).opened(where)
-    if isinstance(content, ListContent):
-        # What stood somewhere may be anywhere, or nowhere.
-        kept = tuple(replace(e, releases=e.releases - where, certain=e.certain - where) for e in content.elements)
-        held = value_of(a for e in content.elements for a in e.value.within(where & e.releases).alternatives)
-        others = join(join(content.further(), held), unknown(where))
-        elements = tuple(e for e in kept if e.releases)
-        return replace(content, elements=elements, open=content.open | where, others=others)
-    return content
-
-
-def _loose(entry: Entry, where: ReleaseSet) -> Entry:
-    here = entry.releases & where
-    if not here.mask:
-        return entry
-    # What told something about the release may be a guard still.
-    value, certain = join(entry.value, made_from(here, entry.value)), entry.certain - where
-    return entry if value == entry.value and certain == entry.certain else replace(entry, certain=certain, value=value)
-
-
 def _absorbed(before: DictContent, content: DictContent, heap: dict[int, Content], world: World) -> DictContent:
     """A dict that may be as it was or as it is now."""
     entries = dict(before.entries)
@@ -396,7 +364,8 @@ def _absorbed_list(
     _keep_partials(world, home.heap, heap, put)
     others = before.further()
     for value in put:
-        others = join(others, _lasting(value, home.heap, world))
+        lasting = _lasting(value, home.heap, world)
+        others = join(world.identities.renewed(others, lasting), lasting)
     if _same(others, before.further()):
         return before
     return replace(before, open=before.open | others.defined(), others=_few(others))
@@ -414,6 +383,9 @@ def _lasting(value: Value, heap: dict[int, Content], world: World) -> Value:
     """What remains known of a value when the function that has put it there is left."""
     found: list[Alternative] = []
     for where, atom in value.alternatives:
+        if isinstance(atom, Instance) and atom.site not in world.objects.lasting:
+            # Another time, another one is made there.
+            atom = replace(atom, site=None)
         found.append((where, anonymous(atom) if _lasts(atom, heap, world) else UNKNOWN))
     return value_of(found)
 
@@ -423,7 +395,7 @@ def _lasts(atom: Atom, heap: dict[int, Content], world: World) -> bool:
         # Of others there may be very many, and they tell nothing about the library.
         return atom.value is None or isinstance(atom.value, bool)
     if isinstance(atom, (DictRef, ListRef, Partial)):
-        return atom.key in (heap if isinstance(atom, Partial) else world.shared)
+        return atom.key in world.homes or atom.key in (heap if isinstance(atom, Partial) else world.shared)
     return not isinstance(atom, (External, Opaque))
 
 

@@ -13,10 +13,23 @@ import libcst as cst
 from driftwatch.flow.domain.code import Summary
 from driftwatch.flow.domain.frames import Frame
 from driftwatch.flow.domain.lineage import lineage
+from driftwatch.flow.domain.loosening import loosened
 from driftwatch.flow.domain.renaming import Renaming
 from driftwatch.flow.domain.state import Arguments, DictContent, join_content
 from driftwatch.flow.domain.taint import depends_on_release, tells, unknown_tainted
-from driftwatch.flow.domain.values import Alternative, Class, Function, Instance, Unknown, Value, join, key_of, unknown
+from driftwatch.flow.domain.values import (
+    Alternative,
+    Class,
+    DictRef,
+    Function,
+    Instance,
+    ListRef,
+    Unknown,
+    Value,
+    join,
+    key_of,
+    unknown,
+)
 from driftwatch.flow.interpreter.arguments import is_interesting, passes_constants
 from driftwatch.flow.interpreter.containers import merge_dicts
 from driftwatch.flow.interpreter.escape import has_library
@@ -25,7 +38,6 @@ from driftwatch.flow.interpreter.member_writes import stays
 from driftwatch.flow.interpreter.objects import content_of, held_by
 from driftwatch.flow.interpreter.parameters import bind_arguments
 from driftwatch.flow.interpreter.run import Run, escape
-from driftwatch.flow.interpreter.shared import loosened
 from driftwatch.releases import EMPTY
 
 
@@ -59,14 +71,14 @@ def is_special(run: Run, this: Instance, summary: Summary, arguments: Arguments)
         return True
     reach = run.state.reach
     looked_at = {n: held_by(run, this, content, n, reach)[0] for n in content.entries if n in summary.looks_at}
-    if any(_differs(this, name, value, told=of_another) for name, value in looked_at.items()):
+    if any(_differs(run, this, name, value, told=of_another) for name, value in looked_at.items()):
         return True
     # What is said of all instances now, a summary may not have known.
     says = any(tells(value) or has_library(run, value) for value in looked_at.values())
     return says and run.world.dependencies.stale(summary.reads)
 
 
-def _differs(this: Instance, name: str, own: Value, *, told: bool) -> bool:
+def _differs(run: Run, this: Instance, name: str, own: Value, *, told: bool) -> bool:
     """Whether an attribute is something else than what is said of all instances.
 
     `told`: only what tells something about the library counts, and where not all instances have the same.
@@ -76,10 +88,19 @@ def _differs(this: Instance, name: str, own: Value, *, told: bool) -> bool:
     for each in order:
         of_any = join(of_any, each.attributes.get(name, Value()))
     if set(own.alternatives) == set(of_any.alternatives):
-        return False
+        return _holds_more(run, this, own)
     if told:
         return any(len(each.told_apart.get(name, ())) > 1 for each in order)
     return tells(own) or tells(of_any) or any(map(_is_followed, (*own.alternatives, *of_any.alternatives)))
+
+
+def _holds_more(run: Run, this: Instance, own: Value) -> bool:
+    """Whether there is something of the library in a container that is not known of all instances."""
+    for _, atom in own.alternatives:
+        key = key_of(atom) if isinstance(atom, (DictRef, ListRef)) else None
+        if key is not None and run.content(key) != this.code.heap.get(key) and has_library(run, own):
+            return True
+    return False
 
 
 def _is_followed(alternative: Alternative) -> bool:

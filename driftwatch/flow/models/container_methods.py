@@ -10,6 +10,7 @@ import libcst as cst
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, put, take
 from driftwatch.flow.domain.values import (
+    NOTHING,
     TAINTED,
     Alternative,
     Atom,
@@ -258,7 +259,8 @@ def _list_method(
         added = Entry(reach, reach, entry.value, entry.trace)
         run.change(owner.key, replace(content, elements=(*content.elements, added)))
     elif name == "appendleft" and len(positional.elements) == 1:
-        run.change(owner.key, edited(run, content, reach, inserting(0, positional.elements[0].value)))
+        first = positional.elements[0].value
+        run.change(owner.key, edited(run, content, reach, inserting(0, first), first))
     elif name == "popleft":
         return _rearrange(run, owner, content, "pop", [const(0, reach)])
     elif name == "extend" and len(positional.elements) == 1:
@@ -324,14 +326,15 @@ def _rearrange(run: Run, owner: ListRef, content: ListContent, name: str, given:
     reach = run.state.reach
     index = given[0].single() if given else Const(-1)
     place = index.value if isinstance(index, Const) and type(index.value) is int else None
-    result = const(None, reach)
+    result, put = const(None, reach), NOTHING
     operation: Operation = shuffling if name == "sort" else reversing
     if name == "remove" and given:
         operation = taking_first(given[0])
     elif name == "insert" and len(given) > 1:
-        operation = inserting(place, given[1])
+        put = given[1]
+        operation = inserting(place, put)
     elif name == "pop":
         operation = taking(place)
         result = value_of(element_at(content, place, reach) if place is not None else any_element(content, reach))
-    run.change(owner.key, edited(run, content, reach, operation))
+    run.change(owner.key, edited(run, content, reach, operation, put))
     return result.within(run.state.reach)

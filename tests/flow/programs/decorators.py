@@ -137,7 +137,7 @@ DECORATORS = (
 
         @Optional
         def gather(x):
-            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 silent@14; DW201 gather 0.1.0 raises
+            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 silent@14
 
 
         @Retry(3)
