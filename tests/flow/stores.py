@@ -167,11 +167,6 @@ STORES: dict[str, tuple[str, str, str]] = {
         'Kept.every["Local"].held[0]',
     ),
     "generator": ("KEPT = echoes()\nnext(KEPT)\nGOT = []", "GOT.append(KEPT.send({given}))", "GOT[0]"),
-    "dispatch": (
-        "@functools.singledispatch\ndef keeps(each):\n    return None",
-        "each = {given}\nkeeps.register(int)(lambda x: each)",
-        "keeps(1)",
-    ),
     "weak": (
         "KEPT = []",
         "held = Holder({given})\nKEPT.append(held)\nKEPT.append(weakref.ref(held))",

@@ -10,6 +10,7 @@ import libcst as cst
 from driftwatch.flow.domain.loosening import loosened
 from driftwatch.flow.domain.state import DictContent, Entry, put, take
 from driftwatch.flow.domain.values import (
+    Atom,
     Const,
     DictRef,
     ListRef,
@@ -52,8 +53,17 @@ def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNo
         run.change(atom.key, content)
         if atom.key in run.world.shared:
             # Of a container, functions that share the dict are told nothing.
-            inside = value.only(lambda held: isinstance(held, (DictRef, ListRef)) and held.key not in run.world.shared)
-            lose(run, inside, node, "in a container that is put into a dict which functions share")
+            lose(
+                run,
+                value.only(partial(_is_out_of_sight, run)),
+                node,
+                "in a container that is put into a dict which functions share",
+            )
+
+
+def _is_out_of_sight(run: Run, held: Atom) -> bool:
+    """Whether nothing is known of a container elsewhere than here."""
+    return isinstance(held, (DictRef, ListRef)) and not (held.key in run.world.shared or held.key in run.world.homes)
 
 
 def _anywhere(content: DictContent, where: ReleaseSet, value: Value) -> DictContent:

@@ -240,11 +240,8 @@ class Entries:
             if function not in self._active:
                 self._active.append(function)
                 heap = end.heap if end is not None else {}
-                known = self._analyse(function, function.reach, records=True, closure=closure, within=frame, heap=heap)
+                self._analyse(function, function.reach, records=True, closure=closure, within=frame, heap=heap)
                 self._active.pop()
-                if function.escapes and holds_library(known.returns, known.heap):
-                    reason = f"`{function.qualname}` gives something of the library, and who calls it is not seen"
-                    self._world.recorder.unresolved(function.tree.path, function.tree.line(function.node), reason)
         for function in dict.fromkeys(frame.taken_over):
             if frame.records and (function.escapes or not function.called) and function not in self._active:
                 self._active.append(function)
@@ -457,15 +454,21 @@ class Entries:
 
 
 def _reaching(code: ClassCode) -> list[FunctionCode]:
-    """The methods of a class that call the library, or read an attribute with something of the library in it."""
+    """The methods of a class that call the library, or read an attribute with something of the library in it.
+
+    Where one object holds this and another one that, each call is followed for the object at hand.
+    """
     attributes = {**code.attributes, **code.set_on_class}
-    names = {name for name, value in attributes.items() if holds_library(value, code.heap)}
+    holding = {name for name, value in attributes.items() if holds_library(value, code.heap)}
+    apart = {name for name, values in code.told_apart.items() if len(values) > 1}
 
-    def reads(method: FunctionCode) -> bool:
+    def reaches(method: FunctionCode) -> bool:
         nodes = walk(method.tree.body(method.node)) if isinstance(method.node, cst.FunctionDef) else ()
-        return any(isinstance(node, cst.Attribute) and node.attr.value in names for node in nodes)
+        read = {node.attr.value for node in nodes if isinstance(node, cst.Attribute)}
+        return apart.isdisjoint(read) and (method.calls_library or not holding.isdisjoint(read))
 
-    return [each for each in code.methods.values() if each.calls_library or (names and reads(each))]
+    calls = any(method.calls_library for method in code.methods.values())
+    return [each for each in code.methods.values() if reaches(each)] if holding or calls else []
 
 
 def _is_undecided(content: Content) -> bool:

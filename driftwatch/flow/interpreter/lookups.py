@@ -24,6 +24,9 @@ def module_lookup(run: Run, module: str, name: str, where: ReleaseSet) -> Lookup
         return Lookup(EMPTY, where)
     if name.startswith("__"):
         return Lookup(where)
+    if "." in name:
+        # What a member of it is called is the name of nothing.
+        return Lookup(EMPTY)
     present, perhaps = run.history.attribute(module, name) & where, EMPTY
     apart = (run.history.importable(module, name) & where) - present
     if apart:

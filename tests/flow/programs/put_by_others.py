@@ -88,24 +88,23 @@ PUT_BY_OTHERS = (
         import lib.comm as comm
         from registry import launch, register
 
-        register("fuse", comm.fuse, early=True)
+        register("fuse", comm.fuse, early=True)  #! DW101 early 0.1.0 raises
 
 
         def run(x):
             return launch("fuse", x)
         """,
-        runs=False,
         registry="""
         _REGISTRY = {}
 
 
         def register(name, fn, **options):
-            _REGISTRY[name] = (fn, options)  #? `lib.comm.fuse` is in a container that is put into a dict which functions share
+            _REGISTRY[name] = (fn, options)
 
 
         def launch(name, x):
             fn, options = _REGISTRY[name]
             return fn(x, 1, **options)
-        """,  # noqa: E501
+        """,
     ),
 )
