@@ -8,6 +8,7 @@ the names of it are filled: code that mentions them is looked at, in this file a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode
@@ -17,6 +18,7 @@ from driftwatch.flow.domain.renaming import held_by, reachable
 from driftwatch.flow.domain.state import Content, ListContent, PartialContent
 from driftwatch.flow.domain.taint import tells
 from driftwatch.flow.domain.values import Atom, Class, Function, Instance, Value
+from driftwatch.releases import EMPTY
 
 if TYPE_CHECKING:
     from driftwatch.flow.interpreter.world import World
@@ -43,10 +45,22 @@ def keep(world: World, module: ModuleCode, values: Iterable[Value], heap: Mappin
     for key, atom in reachable([each for value in values for each in with_closures(value)], heap).items():
         if key in world.homes or key in world.shared or isinstance(atom, Instance):
             continue
-        content = heap[key]
+        content = _kept(heap[key])
         fixed = isinstance(content, PartialContent) or (isinstance(content, ListContent) and content.is_tuple)
         world.homes[key] = module
         module.heap[key] = content if fixed else loosened(content, world.all_releases)
+
+
+def _kept(content: Content) -> Content:
+    """What a container holds that is kept: who uses it later does so there, whoever has given it."""
+    if isinstance(content, PartialContent):
+        return content
+    open_ = content.open | content.forwarded
+    if isinstance(content, ListContent):
+        elements = tuple(replace(entry, location=None) for entry in content.elements)
+        return replace(content, elements=elements, open=open_, forwarded=EMPTY)
+    entries = {name: replace(entry, location=None) for name, entry in content.entries.items()}
+    return replace(content, entries=entries, open=open_, forwarded=EMPTY)
 
 
 def _names(home: Home, key: int | str | None) -> Collection[str]:
