@@ -385,7 +385,7 @@ CARRIED = (
         """,
     ),
     marked(
-        "a_list_that_another_file_fills",
+        "put_by_others_into_a_list",
         """
         import fills
         import steps
