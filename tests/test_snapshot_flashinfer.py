@@ -35,9 +35,9 @@ def removed(history: History, old: str, new: str) -> set[str]:
 
 
 def test_all_releases_that_have_the_module(history: History) -> None:
-    assert len(history.timeline) == 61
+    # Whatever came out since stands behind these.
     assert history.timeline.versions[0] == "0.2.7.post1"
-    assert history.timeline.versions[-1] == "0.7.4"
+    assert history.timeline.versions[60] == "0.7.4"
     assert history.has_module(ROOT) == history.timeline.all
 
 

@@ -249,8 +249,8 @@ def test_a_stale_file_is_told_with_the_reason(history: History, target: Target, 
     path.write_text(make_adapter(old, target).text)
     checked = check_adapter(history, target, path)
     assert not checked.edited
-    assert "61 releases" in checked.reasons[0]
-    assert "60 releases" in checked.reasons[0]
+    assert f"{len(history.timeline)} releases" in checked.reasons[0]
+    assert f"{len(known)} releases" in checked.reasons[0]
     narrow = tmp_path / "narrow.py"
     narrow.write_text(make_adapter(history, target, against=">=0.6.0,<0.7", functions=["allreduce_fusion"]).text)
     assert check_adapter(history, target, narrow).current
