@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from driftwatch.errors import IndexUnavailableError
 from driftwatch.snapshot.sources.index_settings import PYPI, IndexSettings
 from driftwatch.snapshot.sources.transport import public_url, without_credentials
 
@@ -153,3 +154,13 @@ def test_secrets_are_not_in_a_repr() -> None:
     assert public_url("https://u:hunter2@h:8/a/b?token=hunter2#hunter2") == "https://h:8/a/b"
     assert without_credentials("https://u%40x:p%2Fq@h/a?b") == ("https://h/a?b", ("u@x", "p/q"))
     assert without_credentials("https://h/a") == ("https://h/a", None)
+
+
+def test_an_address_that_is_none_is_told() -> None:
+    with pytest.raises(IndexUnavailableError, match="the address of the package index is not a URL") as caught:
+        IndexSettings.from_environment({"PIP_INDEX_URL": "http://user:secret@[::1"})
+    assert "secret" not in str(caught.value)
+
+
+def test_a_configuration_of_pip_that_never_ends_is_not_read() -> None:
+    assert IndexSettings.from_environment({"PIP_CONFIG_FILE": "/dev/zero"}).index_url.startswith("https://")

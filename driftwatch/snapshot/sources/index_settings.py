@@ -13,8 +13,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import platformdirs
+
+from driftwatch import whole
+from driftwatch.errors import IndexUnavailableError
 
 PYPI = "https://pypi.org/simple/"
 DEFAULT_TIMEOUT = 20.0
@@ -74,6 +78,11 @@ def _as_url(text: str) -> str:
         text = rest
     if not _URL.match(text):
         text = Path(text).expanduser().absolute().as_uri()
+    try:
+        urlsplit(text)
+    except ValueError:
+        # It may hold a password, and is not shown.
+        raise IndexUnavailableError("the address of the package index is not a URL", "check PIP_INDEX_URL") from None
     return text
 
 
@@ -93,7 +102,7 @@ def _pip_options(env: Mapping[str, str]) -> dict[str, str]:
     for path in _pip_files(env):
         parser = configparser.RawConfigParser()
         try:
-            parser.read_string(path.read_text(encoding="utf-8"))
+            parser.read_string(whole.read(path).decode())
         except (OSError, UnicodeDecodeError, configparser.Error):
             # pip itself complains about a file it cannot read; here it only means one source less.
             continue
