@@ -38,6 +38,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--functions", type=int, default=4, help="functions in each program")
     parser.add_argument("--library", choices=("small", "flashinfer"), default="flashinfer")
+    parser.add_argument("--journeys", action="store_true", help="flags, keywords and exceptions that travel as well")
     parser.add_argument("--show", type=int, default=10, help="how many kinds of disagreement to show")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -61,7 +62,10 @@ def run(comparison: Comparison, options: argparse.Namespace) -> int:
     last = options.seed + options.programs
     for start in range(options.seed, last, BATCH):
         numbers = range(start, min(start + BATCH, last))
-        batch = [generate(random.Random(number), menu, f"p{number}", options.functions) for number in numbers]
+        batch = [
+            generate(random.Random(number), menu, f"p{number}", options.functions, journeys=options.journeys)
+            for number in numbers
+        ]
         for each in comparison.of(batch):
             kinds[each.kind] += 1
             examples.setdefault(_kind(each), each)

@@ -68,6 +68,8 @@ class Draft:
         self.others: dict[str, str] = {}
         """The text of further files."""
         self.count = 0
+        self.decorators: Lines = []
+        """Of the function that is drafted."""
         self.unknown: list[str] | None = [] if self.chance(25) else None
         self.alias = {id(self.main): self._alias(), id(self.helper): "comm"}
         self.helper.imports[f"import {menu.module} as comm"] = None

@@ -12,18 +12,22 @@ from collections.abc import Callable
 from driftwatch.releases import EMPTY
 from driftwatch.snapshot.model.symbols import Signature
 from tests.differential.drafting import Lines, Target, indent
+from tests.differential.journeys import Journeys
 from tests.differential.menu import Callee, Menu
 from tests.differential.programs import Call, Program, Value
-from tests.differential.surroundings import Surroundings
 
 
-def generate(rng: random.Random, menu: Menu, name: str, functions: int = 4) -> Program:
-    """A program whose files are called after `name`."""
-    return Generator(rng, menu, name).program(functions)
+def generate(rng: random.Random, menu: Menu, name: str, functions: int = 4, *, journeys: bool = False) -> Program:
+    """A program whose files are called after `name`; `journeys` adds what travels before it is used."""
+    generator = Generator(rng, menu, name)
+    generator.journeys = journeys
+    return generator.program(functions)
 
 
-class Generator(Surroundings):
+class Generator(Journeys):
     """Whole programs."""
+
+    journeys = False
 
     def program(self, functions: int) -> Program:
         calls = [self._function(number) for number in range(1, functions + 1)]
@@ -38,6 +42,7 @@ class Generator(Surroundings):
         self.file = self.main
         if self.unknown is not None:
             self.unknown = []
+        self.decorators = []
         body = self.rng.choice(
             [
                 self._about_call,
@@ -47,10 +52,11 @@ class Generator(Surroundings):
                 self._about_instance,
                 self._about_class,
                 self.about_surroundings,
+                *([self.about_journey] * 3 if self.journeys else []),
             ]
         )()
         parameters: dict[str, tuple[Value, ...]] = dict.fromkeys(self.unknown or (), (False, True))
-        self.main.body += [f"def t{number}({', '.join(parameters)}):", *indent(body), "", ""]
+        self.main.body += [*self.decorators, f"def t{number}({', '.join(parameters)}):", *indent(body), "", ""]
         return Call(f"t{number}", parameters)
 
     def _about_call(self) -> Lines:
@@ -230,26 +236,6 @@ class Generator(Surroundings):
         )
 
     # -- statements ----------------------------------------------------------------------------------------------
-
-    def _if(self, test: str, use: Lines) -> Lines:
-        form = self.rng.randint(0, 5)
-        if form == 5:
-            return [
-                f"match bool({test}):",
-                "    case True:",
-                *indent(indent(use)),
-                "    case _:",
-                "        return None",
-            ]
-        if form == 1:
-            return [f"if not ({test}):", "    return None", *use]
-        if form == 2:
-            return [f"assert {test}", *use]
-        if form == 3:
-            return [f"if {test}:", *indent(use), "else:", "    return 0"]
-        if form == 4:
-            return [f"if not ({test}):", "    raise RuntimeError('not there')", *use]
-        return [f"if {test}:", *indent(use), "return None"]
 
     def _around(self, target: Target, use: Callable[[], Lines], depth: int) -> Lines:
         lines = [*target.setup]

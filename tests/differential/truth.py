@@ -311,6 +311,9 @@ def _handled(event: Event, source: Source) -> frozenset[str]:
                 for n in ast.walk(s)
                 if isinstance(n, ast.Call)
             }
+            yields = any(isinstance(n, ast.Yield) for s in attempt.body for n in ast.walk(s))
+            if yields:
+                return frozenset({"silent"})  # whatever the block of a ``with`` does
             if not calls:
                 return frozenset({"guarded"})
             return either if calls <= CHECKS else frozenset({"silent"})
