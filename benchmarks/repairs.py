@@ -45,7 +45,7 @@ def main() -> int:
                 place.mkdir()
                 held(place, [generate(random.Random(n), menu, f"p{n}") for n in numbers], history, runner, tally)
     print(f"{tally.programs} programs, {tally.changed} changed")
-    print(f"mended: {tally.mended}\nrefused: {tally.refused}")
+    print(f"fixed: {tally.repaired}\nrefused: {tally.refused}")
     for reason, count in sorted(tally.reasons.items(), key=lambda item: (-item[1], item[0])):
         print(f"{count:6}  {reason}")
     print(f"wrong: {len(tally.wrong)}")

@@ -63,7 +63,7 @@ class Finding:
     """A verdict within the checked range: `releases` are those in the range, `beyond` those outside it.
 
     `exception` is what Python raises there, None where it raises nothing. A `conditional` one may hold: its place is
-    reached under a condition that could not be followed. `in_no_release`: no other release mends it.
+    reached under a condition that could not be followed. `in_no_release`: no other release fixes it.
     """
 
     code: str
@@ -89,7 +89,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """How a code base fares apart from some errors that no release mends: what works then, and what is degraded."""
+    """How a code base fares apart from some errors that no release fixes: what works then, and what is degraded."""
 
     errors: int
     compatible: ReleaseSet

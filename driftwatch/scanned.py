@@ -31,7 +31,7 @@ class TargetReport:
     guarded off. `origin` says where the range came from, for a person. `uses` is in how many places the code touches
     the library, `sites` are those places. `history` is the library's, for formats that tell how a symbol came to be.
     `declared` are the releases that the code base itself asks for, where a picture marks them. `notices` are what a
-    person must know of why just these are checked. `apart` is for what no release mends, and
+    person must know of why just these are checked. `apart` is for what no release fixes, and
     `before` for what a base revision has too, where the report is of what is new. `stand_in` are releases that nobody
     asks for, checked in place of what is not known.
     """
@@ -72,7 +72,7 @@ class TargetReport:
 
     @property
     def but_for_the_hopeless(self) -> TargetReport:
-        """How it fares apart from what no release mends, where nothing works because of that; else as it is."""
+        """How it fares apart from what no release fixes, where nothing works because of that; else as it is."""
         if self.apart is None:
             return self
         return replace(self, compatible=self.apart.compatible, degraded=self.apart.degraded)
@@ -139,7 +139,7 @@ class Report:
     or a base revision hides. `title` is what the code base is called. `seconds` is for people: no format that must be
     deterministic shows it. `dependencies` are the verdicts on the requirements of a project, where these were asked
     for. `reached` and `requirements` are for whoever asks again, as a repair does. `fixes` are repairs that have been
-    proven, by fingerprint; `mendable` is for how many errors and warnings there is a repair that could be, and for how
+    proven, by fingerprint; `fixable` is for how many errors and warnings there is a repair that could be, and for how
     many more an unsafe one, where that was asked.
     """
 
@@ -159,7 +159,7 @@ class Report:
     seconds: float | None = None
     dependencies: tuple[RequirementVerdict, ...] = ()
     fixes: Mapping[str, Fix] = field(default_factory=dict)
-    mendable: tuple[int, int] = (0, 0)
+    fixable: tuple[int, int] = (0, 0)
 
     @property
     def failed(self) -> bool:
@@ -204,7 +204,7 @@ class Report:
         """The releases outside the checked range in which this code would raise or silently lose something.
 
         What is a warning in the range, where nothing is said to break by it, breaks nothing outside of it either; and
-        what no release mends is no matter of releases.
+        what no release fixes is no matter of releases.
         """
         return union(
             [

@@ -82,7 +82,7 @@ if [ -z "$base" ]; then
     "$command" "${arguments[@]}" "${told[@]}" --format "sarif=$sarif" -- "${paths[@]}" || status=$?
 else
     "$command" "${arguments[@]}" "${told[@]}" "--diff-base=$base" -- "${paths[@]}" || status=$?
-    # Code scanning compares by itself: what is missing from its file counts as mended.
+    # Code scanning compares by itself: what is missing from its file counts as fixed.
     if [ "$status" -le 1 ]; then
         "$command" "${arguments[@]}" --fail-on never --format "sarif=$sarif" -- "${paths[@]}" 2>/dev/null
     fi

@@ -1,4 +1,4 @@
-"""How an environment is declared that a doctor is sent to: its verdict, its causes and what mends it."""
+"""How an environment is declared that a doctor is sent to: its verdict, its causes and what fixes it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.made_environment import Made
 
 @dataclass(frozen=True)
 class Environment:
-    """One environment. `says` is the id of the first cause; `mends` is part of the first command that mends."""
+    """One environment. `says` is the id of the first cause; `fixes` is part of the first command that fixes."""
 
     build: Callable[[Made], None]
     state: State
     says: str | None = None
-    mends: str = ""
+    fixes: str = ""
     real_torch: bool = False
     imports: bool = True
 
@@ -38,10 +38,10 @@ def machine(made: Made, *capabilities: str) -> None:
 
 
 def environment(
-    state: State, says: str | None = None, mends: str = "", *, real_torch: bool = False, imports: bool = True
+    state: State, says: str | None = None, fixes: str = "", *, real_torch: bool = False, imports: bool = True
 ) -> Callable[[Callable[[Made], None]], Callable[[Made], None]]:
     def add(build: Callable[[Made], None]) -> Callable[[Made], None]:
-        ENVIRONMENTS[build.__name__] = Environment(build, state, says, mends, real_torch, imports)
+        ENVIRONMENTS[build.__name__] = Environment(build, state, says, fixes, real_torch, imports)
         return build
 
     return add

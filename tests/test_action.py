@@ -138,7 +138,7 @@ def test_on_a_pull_request_only_what_is_new_is_told(
     assert [line.partition("::")[2][:29] for line in result.out.splitlines() if line.startswith("::error")] == [
         "error file=studio.py,line=18,"
     ]
-    # Code scanning is given everything: what its file lacked would count as mended.
+    # Code scanning is given everything: what its file lacked would count as fixed.
     sarif = json.loads((Path(runner["RUNNER_TEMP"]) / "driftwatch.sarif").read_text())
     assert [r["ruleId"] for r in sarif["runs"][0]["results"]] == ["DW101", "DW201", "DW201"]
     assert "❌ 1 error" in (tmp_path / "summary.md").read_text()
@@ -441,7 +441,7 @@ def test_the_pre_commit_hook_stops_a_commit(clone: Path, tmp_path: Path) -> None
     assert "Passed" in passed.stdout + passed.stderr
 
 
-def test_the_hook_that_mends_changes_files_and_stops_the_commit(clone: Path, tmp_path: Path) -> None:
+def test_the_hook_that_fixes_changes_files_and_stops_the_commit(clone: Path, tmp_path: Path) -> None:
     entry = next(line for line in (ROOT / ".pre-commit-hooks.yaml").read_text().splitlines() if "fix --write" in line)
     command = entry.partition("driftwatch ")[2]
     (clone / ".pre-commit-config.yaml").write_text(hook("driftwatch-fix", command))

@@ -111,7 +111,7 @@ def test_the_lowest_release_alone(index: FakeIndex, project: Path) -> None:
 
 def test_an_extra_is_checked_where_it_is_asked_for(index: FakeIndex, project: Path) -> None:
     result = deps(index, project, "--extra", "wheel")
-    assert "potters-wheel==1.0 breaks with 1.0; no bound mends that" in " ".join(result.out.split())
+    assert "potters-wheel==1.0 breaks with 1.0; no bound fixes that" in " ".join(result.out.split())
     unknown = deps(index, project, "--extra", "whel")
     assert (unknown.status, unknown.out) == (2, "")
     assert "no extra or group 'whel'" in unknown.err

@@ -195,7 +195,7 @@ def test_the_base_is_where_the_branches_parted(studio: Path) -> None:
     (studio / "studio.py").write_text("import kiln\n")
     commit(studio)
     git(studio, "switch", "--quiet", "change")
-    assert new(studio) == [("DW201", "studio.py", 17)], "that main mended the old ones is not this branch's doing"
+    assert new(studio) == [("DW201", "studio.py", 17)], "that main fixed the old ones is not this branch's doing"
 
 
 def test_paths_and_folders(studio: Path, tmp_path: Path) -> None:

@@ -293,14 +293,14 @@ def test_an_earlier_import_is_asked_for_by_name(bench: Bench) -> None:
     assert "driftwatch doctor --after tilework" in command(bench.made).stdout
 
 
-# -- what mends --------------------------------------------------------------------------------------------------------
+# -- what fixes --------------------------------------------------------------------------------------------------------
 
 
 def test_uv_is_told_which_python(bench: Bench) -> None:
     configuration = Path(bench.made.python).parent.parent / "pyvenv.cfg"
     configuration.write_text(f"{configuration.read_text()}uv = 0.9\n")
     (cause,) = bench.examine().verdicts[0].causes
-    assert cause.mend == (f"uv pip install --python {bench.made.python} kiln",)
+    assert cause.fix == (f"uv pip install --python {bench.made.python} kiln",)
 
 
 def test_json_has_what_the_text_has(bench: Bench) -> None:

@@ -477,7 +477,7 @@ def test_the_verdict_is_true(made: Made, name: str, recorded: dict[str, Recorded
     assert verdict.state is one.state, said
     if one.says is not None:
         assert first is not None and first.id == one.says, said
-        assert one.mends in " ".join(first.mend), said
+        assert one.fixes in " ".join(first.fix), said
     if verdict.state is State.CAN_RUN:
         assert {cause.weight for cause in verdict.causes} <= {Weight.NOTE}
     if not hangs:

@@ -118,7 +118,7 @@ def test_the_sample() -> None:
     for words in (
         "engine 1.03 errors, 1 silent · 1 warning · 1 note · 1959 files, 12 analysed · 1 unresolved call",
         "works with1 of 50.6.2degraded with1 of 50.7.0breaks with3 of 5, silent in 2 of them0.6.0 to 0.6.1, 0.7.1",
-        "Way out: require flashinfer-python>=0.6.2,<=0.7.0 (degraded with 0.7.0), or mend the 3 errors below",
+        "Way out: require flashinfer-python>=0.6.2,<=0.7.0 (degraded with 0.7.0), or fix the 3 errors below",
         "A downgrade breaks with 0.5.0",
     ):
         assert words in page.words

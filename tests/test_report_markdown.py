@@ -64,7 +64,7 @@ def test_the_sample_in_full() -> None:
         "| ✅ works with | 0.6.2 |",
         "| 🔶 degraded with | 0.7.0 |",
         "| ❌ breaks with | 0.6.0 to 0.6.1, 0.7.1 (3 releases), silent in 2 of them |",
-        "| way out | require `flashinfer-python>=0.6.2,<=0.7.0` (degraded with 0.7.0), or mend the 3 errors below |",
+        "| way out | require `flashinfer-python>=0.6.2,<=0.7.0` (degraded with 0.7.0), or fix the 3 errors below |",
     ]
     shown = page(sample())
     assert set(shown.tags) <= ALLOWED

@@ -140,7 +140,7 @@ def test_errors_come_before_warnings() -> None:
 )
 def test_the_way_out(works: list[str], requirement: str) -> None:
     target = replace(REPORT.targets[0], compatible=TIMELINE.set_of(works), degraded=EMPTY)
-    assert f"  way out       require {requirement}, or mend the 3 errors above" in text(
+    assert f"  way out       require {requirement}, or fix the 3 errors above" in text(
         replace(REPORT, targets=(target,))
     )
     assert "way out" not in text(replace(REPORT, targets=(replace(target, compatible=EMPTY),)))

@@ -27,7 +27,7 @@ def test_the_pages_are_current() -> None:
     assert there == pages(RULES), "python scripts/rule_pages.py writes them"
 
 
-def test_the_script_says_what_is_stale_and_mends_it(tmp_path: Path) -> None:
+def test_the_script_says_what_is_stale_and_fixes_it(tmp_path: Path) -> None:
     (tmp_path / "scripts").mkdir()
     copy = tmp_path / "scripts" / "rule_pages.py"
     copy.write_bytes(SCRIPT.read_bytes())

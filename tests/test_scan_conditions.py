@@ -114,12 +114,10 @@ def test_the_last_lines_say_what_runs_without_it(scanned: Scanned) -> None:
         "note DW503 switched-off: a test here leads past `raku`, `throw`, `wash` and 1 more in 2.0 to 2.1\n" in report
     )
     assert "  degraded with 2.0 to 2.1, 2 releases (without `raku`)\n" in report
-    assert "  way out       require kiln>=1.1 (degraded with 2.0 to 2.1, 2 releases), or mend" in report
+    assert "  way out       require kiln>=1.1 (degraded with 2.0 to 2.1, 2 releases), or fix" in report
     table = shown(result, "markdown")
     assert "| degraded with | 2.0 to 2.1, 2 releases (without `raku`) |" in table.replace("🔶 ", "")
-    assert (
-        "| way out | require `kiln>=1.1` (degraded with 2.0 to 2.1, 2 releases), or mend the 1 error below |" in table
-    )
+    assert "| way out | require `kiln>=1.1` (degraded with 2.0 to 2.1, 2 releases), or fix the 1 error below |" in table
     assert "degraded with 2.0 to 2.1, 2 releases" in shown(result, "github")
     assert json.loads(shown(result, "json"))["targets"][0]["degraded"] == ["2.0", "2.1"]
 
@@ -212,7 +210,7 @@ def test_nothing_is_known_of_who_takes_it(scanned: Scanned) -> None:
     )
 
 
-# -- what no release mends ---------------------------------------------------------------------------------------------
+# -- what no release fixes ---------------------------------------------------------------------------------------------
 
 
 def nowhere(line: int) -> CallUse:
@@ -229,18 +227,18 @@ def test_what_no_release_takes_leaves_the_range_of_the_rest(scanned: Scanned) ->
     assert (target.apart.errors, KILN.timeline.describe(target.apart.compatible)) == (2, "1.0 to 1.2")
     report = shown(result, "text")
     assert (
-        "  apart from    2 errors that no release mends (app.py:9, app.py:11):\n"
+        "  apart from    2 errors that no release fixes (app.py:9, app.py:11):\n"
         "  works with    1.0 to 1.2, 3 releases\n"
         "  degraded with none\n"
         "  breaks with   2.0 to 2.1, 2 releases\n"
-        "  way out       mend the 2 errors that no release mends, and require kiln>=1.0,<=1.2, or mend the 1 other"
+        "  way out       fix the 2 errors that no release fixes, and require kiln>=1.0,<=1.2, or fix the 1 other"
     ) in report
     form = json.loads(shown(result, "json"))
     jsonschema.Draft202012Validator(SCHEMA).validate(form)
     assert form["targets"][0]["compatible"] == []
     assert form["targets"][0]["apart"] == {"errors": 2, "compatible": ["1.0", "1.1", "1.2"], "degraded": []}
-    assert "| apart from | 2 errors that no release mends" in shown(result, "markdown")
-    assert "apart from 2 errors that no release mends" in shown(result, "github")
+    assert "| apart from | 2 errors that no release fixes" in shown(result, "markdown")
+    assert "apart from 2 errors that no release fixes" in shown(result, "github")
     whole = whole_row("", site_rows(result, result.targets[0]), len(KILN.timeline))
     assert where(whole.states, State.BREAKS) == releases(">=2")
     assert result.failed
@@ -249,11 +247,11 @@ def test_what_no_release_takes_leaves_the_range_of_the_rest(scanned: Scanned) ->
 def test_nothing_else_breaks(scanned: Scanned) -> None:
     result = scanned(nowhere(9), against=">=2")
     assert (
-        "  apart from    1 error that no release mends (app.py:9):\n"
+        "  apart from    1 error that no release fixes (app.py:9):\n"
         "  works with    2.0 to 2.1, 2 releases\n"
         "  degraded with none\n"
         "  breaks with   none\n"
-        "  way out       mend the 1 error that no release mends\n"
+        "  way out       fix the 1 error that no release fixes\n"
         "\n"
     ) in shown(result, "text")
 

@@ -33,6 +33,9 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("snapshot", "verify", "--target", "kiln"),
     ("snapshot", "update", "--target", "kiln"),
     ("watch", "--code", ".", "--target", "kiln"),
+    ("impact", "1.0", ".", "--base", "2.0", "--target", "kiln"),
+    ("fleet", "fleet.txt"),
+    ("snapshot", "remove", "3.0"),
     ("adapter", "write", "--target", "kiln"),
     ("adapter", "check", "adapter.py", "--target", "kiln"),
     ("doctor",),
@@ -55,8 +58,9 @@ def trapped(tmp_path_factory: pytest.TempPathFactory) -> Trapped:
 
 def test_a_trap_is_set_for_every_module_that_is_imported() -> None:
     assert imported_by_driftwatch() - {*standard_library(), *SITE} <= {
-        "atexit", "builtins", "errno", "gc", "itertools", "marshal",
-        "pypi_simple", "remotezip", "sys", "time", "tomli", "urllib3",
+        "atexit", "builtins", "distributed", "errno", "gc", "itertools", "marshal",
+        "pypi_simple", "remotezip", "sys", "time", "tomli",
+        "typing_extensions", "urllib3",
     }  # fmt: skip
 
 

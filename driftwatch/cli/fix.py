@@ -31,7 +31,7 @@ that its findings are gone, that no other has come, and that each call that work
 the same arguments. Nothing of the project is run. Files that are generated or vendored stay as they are.
 
 \b
-Exit status: 0 nothing to mend, 1 a diff is shown or findings are left, 2 usage, configuration or input error.""",
+Exit status: 0 nothing to fix, 1 a diff is shown or findings are left, 2 usage, configuration or input error.""",
 )
 @click.argument("inputs", nargs=-1, metavar="[PATH]...")
 @click.option(
@@ -65,9 +65,9 @@ def fix_command(
     no_cache: bool,
     config_file: Path | None,
 ) -> int:
-    """Mend what a scan finds: a patch, or the files themselves.
+    """Fix what a scan finds: a patch, or the files themselves.
 
-    Each repair is proven before it is offered. What is not mended is told with the reason.
+    Each repair is proven before it is offered. What is not fixed is told with the reason.
     """
     from driftwatch.fix import Pins, fix, pins
     from driftwatch.report.patch import diff, diff_of_pins, done, left, summary

@@ -61,7 +61,7 @@ Examples:
   driftwatch scan                                  the code base in this folder
   driftwatch scan src --against '>=0.6.0'          hold it against these releases
   driftwatch scan pypi:sglang==0.5.12              a release from the package index
-  driftwatch fix --write                           mend what can be mended, each repair proven first
+  driftwatch fix --write                           fix what can be fixed, each repair proven first
   driftwatch history allreduce_fusion              what changed in one symbol
   driftwatch diff 0.7.2.post1 0.7.4                what changed between two releases
 

@@ -143,7 +143,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
             shown.title("proving repairs")
             report = replace(report, fixes=proven(request, result))
         if any(each.name == "text" for each in settled):
-            report = replace(report, mendable=prospects(result, targets))
+            report = replace(report, fixable=prospects(result, targets))
     if not result.files:
         raise InputError(f"there is no Python file in {', '.join(repr(text) for text in inputs or ('.',))}")
     report = replace(report, seconds=time.monotonic() - start)

@@ -80,7 +80,7 @@ class Case:
             if not each.conditions and any(symbol.qualname == ref.qualname for symbol in each.symbols)
         )
 
-    def mended_in(self, broken: ReleaseSet) -> str | None:
+    def fixed_in(self, broken: ReleaseSet) -> str | None:
         """The first recorded release after the installed one that is not among these."""
         if self.recorded is None or self.release is None:
             return None

@@ -55,8 +55,8 @@ def _cpu_build(case: Case, called: str, seen: str) -> Cause:
     evidence = [seen]
     if there:
         evidence.append(f"{len(there)} GPU{'s are' if len(there) > 1 else ' is'} there: {', '.join(_names(there))}")
-    mend = case.remedies.framework(case.driver_cuda)
-    return Cause("cpu-build", Weight.BLOCKS, f"{called} is built without CUDA", tuple(evidence), mend, bool(there))
+    fix = case.remedies.framework(case.driver_cuda)
+    return Cause("cpu-build", Weight.BLOCKS, f"{called} is built without CUDA", tuple(evidence), fix, bool(there))
 
 
 def _sees_none(case: Case, called: str) -> Cause:
@@ -75,8 +75,8 @@ def _sees_none(case: Case, called: str) -> Cause:
             "driver-too-old", Weight.BLOCKS, said, tuple(evidence), case.remedies.framework(served), defect=True
         )
     notes = [note for note in (facts.driver.note, facts.smi.note) if note]
-    mend = ("docker run --gpus all ...",) if facts.driver.note and not listed(case) else ()
-    return Cause("no-gpu", Weight.BLOCKS, f"{called} sees no GPU", (*evidence, *notes), mend)
+    fix = ("docker run --gpus all ...",) if facts.driver.note and not listed(case) else ()
+    return Cause("no-gpu", Weight.BLOCKS, f"{called} sees no GPU", (*evidence, *notes), fix)
 
 
 def listed(case: Case) -> tuple[Device, ...]:
@@ -161,11 +161,11 @@ def _served(case: Case, found: tuple[Device, ...]) -> Iterator[tuple[Cause | Non
     for capability, indices in others.items():
         wanted = " or ".join(dict.fromkeys(_shown(one) for each in here for one in each.compute))
         some = union([each.releases for each in listed_for if each.are_for(_parts(capability))])
-        mended = case.mended_in(case.recorded.timeline.all - some) if case.recorded is not None and some else None
+        fixed = case.fixed_in(case.recorded.timeline.all - some) if case.recorded is not None and some else None
         weight = Weight.BLOCKS if len(found) - len(indices) < min(needs.group_sizes, default=1) else Weight.NOTE
         said = f"GPU {', '.join(indices)} has compute capability {capability}; {case.named} serves {wanted}"
         evidence = () if some else ("no recorded release serves it",)
-        yield Cause("capability", weight, said, evidence, (case.remedies.own(mended),) if mended else ()), None
+        yield Cause("capability", weight, said, evidence, (case.remedies.own(fixed),) if fixed else ()), None
 
 
 def _parts(capability: str) -> tuple[int, int]:

@@ -33,10 +33,10 @@ def predicted(case: Case) -> Iterator[Cause]:
     for failure in failures(case):
         if failure.python and SpecifierSet(failure.python).contains(case.facts.python, prereleases=True):
             said = f"`import {failure.module}` raises {failure.exception} {failure.when}, in {case.named}"
-            mended = case.mended_in(failure.releases)
-            mend = (case.remedies.own(mended),) if mended else ()
+            fixed = case.fixed_in(failure.releases)
+            fix = (case.remedies.own(fixed),) if fixed else ()
             evidence = (f"this is Python {case.facts.python}", *failure.evidence)
-            yield Cause(failure.id, Weight.BLOCKS, said, evidence, mend, defect=True)
+            yield Cause(failure.id, Weight.BLOCKS, said, evidence, fix, defect=True)
 
 
 def importing(case: Case, expected: Sequence[Cause]) -> Iterator[Cause]:
@@ -63,7 +63,7 @@ def importing(case: Case, expected: Sequence[Cause]) -> Iterator[Cause]:
 def _open(case: Case, done: Attempt | None) -> Cause:
     if done is not None:
         said = f"whether `import {case.needs.module}` works: {done.error}"
-        return Cause("import-unfinished", Weight.OPEN, said, mend=("driftwatch doctor --timeout 600",))
+        return Cause("import-unfinished", Weight.OPEN, said, fix=("driftwatch doctor --timeout 600",))
     known = tuple(f"it may raise {each.exception} {each.when}" for each in failures(case) if each.python is None)
     said = f"whether `import {case.needs.module}` works: it was not tried"
     return Cause("import-untried", Weight.OPEN, said, known, ("driftwatch doctor",))
@@ -77,14 +77,14 @@ def _explains(cause: Cause, done: Attempt) -> bool:
 def _raised(case: Case, done: Attempt, seen: str) -> Cause:
     known = [each for each in failures(case) if _fits(case, each, done)]
     evidence = [*_at(done)]
-    mend: list[str] = []
+    fix: list[str] = []
     for failure in known:
         evidence += [f"known of this release: {failure.exception} {failure.when}", *failure.evidence]
-        mended = case.mended_in(failure.releases)
-        mend += [case.remedies.own(mended)] if mended else []
+        fixed = case.fixed_in(failure.releases)
+        fix += [case.remedies.own(fixed)] if fixed else []
     if done.kind in ("ModuleNotFoundError", "ImportError"):
-        mend.append(case.remedies.own(case.release))
-    return Cause("import-fails", Weight.BLOCKS, seen, tuple(evidence), tuple(dict.fromkeys(mend)), defect=True)
+        fix.append(case.remedies.own(case.release))
+    return Cause("import-fails", Weight.BLOCKS, seen, tuple(evidence), tuple(dict.fromkeys(fix)), defect=True)
 
 
 def _fits(case: Case, failure: ImportFailure, done: Attempt) -> bool:
@@ -134,8 +134,8 @@ def look_alikes(case: Case) -> Iterator[Cause]:
         return
     names = sorted({name for name, _ in found})
     said = f"{' and '.join(names)} may be taken for {' or '.join(case.needs.libraries)} where it is imported first"
-    mend = tuple(f"driftwatch doctor --after {name.replace('-', '_')}" for name in names)
-    yield Cause("look-alike", Weight.NOTE, said, tuple(file for _, file in found), mend)
+    fix = tuple(f"driftwatch doctor --after {name.replace('-', '_')}" for name in names)
+    yield Cause("look-alike", Weight.NOTE, said, tuple(file for _, file in found), fix)
 
 
 def _exact(case: Case) -> tuple[str, ...]:
@@ -148,5 +148,5 @@ def _exact(case: Case) -> tuple[str, ...]:
         for path in trial.mapped
     ):
         return ()
-    mended = case.mended_in(case.recorded.timeline.matching(case.needs.by_beginning))
-    return (case.remedies.own(mended),) if mended else ()
+    fixed = case.fixed_in(case.recorded.timeline.matching(case.needs.by_beginning))
+    return (case.remedies.own(fixed),) if fixed else ()

@@ -28,7 +28,7 @@ def kernels(case: Case) -> Iterator[Cause]:
     needs, facts = case.needs, case.facts
     if not needs.compilers or facts.modules[needs.top].folder is None or _brought(case):
         return
-    mend = (
+    fix = (
         *case.remedies.kernels(),
         *(c for each in needs.companions.companions if each.used for c in case.remedies.companion(each)),
     )[:2]
@@ -36,7 +36,7 @@ def kernels(case: Case) -> Iterator[Cause]:
     if off and facts.variables.get(off):
         said = f"{off} forbids compiling, and no installed package brings the kernels"
         seen = (f"{off}={facts.variables[off]}", *_empty_handed(case))
-        yield Cause("kernels", Weight.OPEN, said, seen, (f"unset {off}", *mend))
+        yield Cause("kernels", Weight.OPEN, said, seen, (f"unset {off}", *fix))
         return
     tools = facts.tools
     ninja = tools.ninja or beside(facts.executable, "ninja")
@@ -47,13 +47,13 @@ def kernels(case: Case) -> Iterator[Cause]:
     ]
     if lacking:
         said = f"kernels are compiled at the first call, and there is no {' and no '.join(lacking)}"
-        yield Cause("kernels", Weight.OPEN, said, (*_empty_handed(case), _compiled(case)), mend)
+        yield Cause("kernels", Weight.OPEN, said, (*_empty_handed(case), _compiled(case)), fix)
         return
     for device in visible(case) or ():
         wanted = _wanted(needs.compilers, device.capability)
         if wanted and tools.nvcc_cuda and Version(tools.nvcc_cuda) < Version(wanted):
             said = f"nvcc is of CUDA {tools.nvcc_cuda}, and compute capability {device.capability} needs {wanted}"
-            yield Cause("compiler", Weight.OPEN, said, (f"it is {tools.nvcc}",), mend)
+            yield Cause("compiler", Weight.OPEN, said, (f"it is {tools.nvcc}",), fix)
             return
 
 
@@ -63,7 +63,7 @@ def contents(case: Case) -> Iterator[Cause]:
         if case.facts.modules[companion.module].empty and not case.facts.modules[companion.module].bare:
             said = f"{companion.distribution} is installed, and has no file in its folder {companion.payload}"
             yield Cause(
-                "companion-empty", Weight.NOTE, f"{said}: {companion.missing}", mend=case.remedies.companion(companion)
+                "companion-empty", Weight.NOTE, f"{said}: {companion.missing}", fix=case.remedies.companion(companion)
             )
 
 
@@ -126,10 +126,10 @@ def known(case: Case) -> Iterator[Cause]:
             continue
         holds = _holds(case, condition)
         if holds:
-            mend = [condition.mend] if condition.mend else []
-            mend += [case.remedies.own(condition.mended_in)] if condition.mended_in else []
+            fix = [condition.fix] if condition.fix else []
+            fix += [case.remedies.own(condition.fixed_in)] if condition.fixed_in else []
             weight = Weight.OPEN if condition.opens else Weight.NOTE
-            yield Cause(condition.id, weight, condition.says, mend=tuple(mend))
+            yield Cause(condition.id, weight, condition.says, fix=tuple(fix))
     if case.recorded is None:
         return
     found = [
@@ -162,4 +162,4 @@ def unrecorded(case: Case) -> Iterator[Cause]:
     if case.recorded is None or case.here or case.version is None:
         return
     said = f"what {case.named} is like: no such release is recorded"
-    yield Cause("unrecorded", Weight.OPEN, said, mend=("driftwatch snapshot update",))
+    yield Cause("unrecorded", Weight.OPEN, said, fix=("driftwatch snapshot update",))

@@ -30,7 +30,7 @@ class Weight(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One thing that was found. `mend` are commands, in the order in which they are given.
+    """One thing that was found. `fix` are commands, in the order in which they are given.
 
     `defect` says that something installed is wrong; a machine without a GPU has no defect.
     """
@@ -39,7 +39,7 @@ class Cause:
     weight: Weight
     what: str
     evidence: tuple[str, ...] = ()
-    mend: tuple[str, ...] = ()
+    fix: tuple[str, ...] = ()
     defect: bool = False
 
 

@@ -29,8 +29,8 @@ class Condition:
     releases: str
     says: str
     opens: bool = False
-    mend: str | None = None
-    mended_in: str | None = None
+    fix: str | None = None
+    fixed_in: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +126,8 @@ def _needs(target: Target, data: Mapping[str, Any]) -> Needs:
                 row["releases"],
                 row["says"],
                 row.get("open", False),
-                row.get("mend"),
-                row.get("mended_in"),
+                row.get("fix"),
+                row.get("fixed_in"),
             )
             for row in data.get("condition", ())
         ),

@@ -30,7 +30,7 @@ def absent(case: Case) -> Iterator[Cause]:
                 "too-old",
                 Weight.BLOCKS,
                 f"{case.named} has no {needs.module}: {needs.since} is the first that has it",
-                mend=(case.remedies.install(f"{needs.distribution}>={needs.since}"),),
+                fix=(case.remedies.install(f"{needs.distribution}>={needs.since}"),),
             )
         return
     found = records(needs, facts)
@@ -45,7 +45,7 @@ def absent(case: Case) -> Iterator[Cause]:
         )
     else:
         said = f"{needs.distribution} is not installed, and nothing else has its module {needs.top}"
-        yield Cause("not-installed", Weight.BLOCKS, said, mend=(case.remedies.own(None),))
+        yield Cause("not-installed", Weight.BLOCKS, said, fix=(case.remedies.own(None),))
 
 
 def skews(case: Case) -> Iterator[Cause]:
@@ -71,7 +71,7 @@ def _beside(case: Case, companion: Companion, module: Module) -> Iterator[Cause]
             Weight.OPEN if release is None else Weight.BLOCKS,
             f"{module.folder} is what is left of {companion.distribution}: a folder without code that can "
             f"be imported and has no version. `import {case.needs.top}` raises AttributeError",
-            mend=(f"rm -r {module.folder}",),
+            fix=(f"rm -r {module.folder}",),
             defect=release is not None,
         )
         return
@@ -100,7 +100,7 @@ def _beside(case: Case, companion: Companion, module: Module) -> Iterator[Cause]
             Weight.OPEN,
             f"{companion.distribution} {other} passes beside {case.named}, whose check compares text: "
             "kernels of another release are called",
-            mend=case.remedies.companion(companion),
+            fix=case.remedies.companion(companion),
         )
 
 
@@ -108,16 +108,16 @@ def _mismatch(case: Case, companion: Companion, other: str, does: tuple[str, str
     rules = case.needs.companions
     what = f"{companion.distribution} is {other}, and {case.needs.distribution} beside it is {case.version}"
     hidden = rules.switch is not None and case.facts.variables.get(rules.switch)
-    mend = case.remedies.companion(companion)
+    fix = case.remedies.companion(companion)
     if hidden:
         weight = Weight.OPEN if companion.used else Weight.NOTE
         said = f"{what}; {rules.switch} hides it, so that kernels of another release are called"
-        return Cause("skew-hidden", weight, said, (f"{rules.switch}={hidden}",), mend)
+        return Cause("skew-hidden", weight, said, (f"{rules.switch}={hidden}",), fix)
     if does[0] == RAISES:
         said = f"{what}: `import {case.needs.top}` raises {does[1]}"
-        return Cause("skew", Weight.BLOCKS, said, (), mend, defect=True)
+        return Cause("skew", Weight.BLOCKS, said, (), fix, defect=True)
     said = f"{what}: it is ignored with a warning, and {companion.missing}"
-    return Cause("skew-ignored", Weight.NOTE, said, (), case.remedies.kernels() or mend)
+    return Cause("skew-ignored", Weight.NOTE, said, (), case.remedies.kernels() or fix)
 
 
 def _version(case: Case, companion: Companion, module: Module) -> str | None:
@@ -201,8 +201,8 @@ def requirements(case: Case) -> Iterator[Cause]:
         if chosen:
             more = (f"and {len(chosen) - _MOST} more",) if len(chosen) > _MOST else ()
             said = f"{own.name} {own.version} requires what is not there, or is of another version"
-            mend = (case.remedies.install(f"{own.name}=={own.version}"),)
-            yield Cause("requirements", weight, said, tuple(said for _, said in chosen[:_MOST]) + more, mend)
+            fix = (case.remedies.install(f"{own.name}=={own.version}"),)
+            yield Cause("requirements", weight, said, tuple(said for _, said in chosen[:_MOST]) + more, fix)
     if own.requires_python and not _takes(own.requires_python, case.facts.python):
         said = f"{own.name} {own.version} is for Python {own.requires_python}, and this is {case.facts.python}"
         yield Cause("python", Weight.NOTE, said)

@@ -1,4 +1,4 @@
-"""The commands that mend what was found, ready to be copied: into the examined environment, from the right index.
+"""The commands that fix what was found, ready to be copied: into the examined environment, from the right index.
 
 Enters: needs and facts. Leaves: commands.
 """
@@ -17,7 +17,7 @@ from driftwatch.targets.companions import Companion, among
 
 @dataclass(frozen=True, slots=True)
 class Remedies:
-    """How to mend one target's environment. `cuda` is that of its framework, else the newest that the driver serves."""
+    """How to fix one target's environment. `cuda` is that of its framework, else the newest that the driver serves."""
 
     needs: Needs
     facts: Facts

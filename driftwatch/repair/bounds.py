@@ -1,4 +1,4 @@
-"""The requirement on a library made one of releases that work: what is done where the code itself is not mended.
+"""The requirement on a library made one of releases that work: what is done where the code itself is not fixed.
 
 Enters: a requirement where it is written, and the releases that work. Leaves: its new text, of which no more is changed
 than the bound at fault; or the reason why there is none.

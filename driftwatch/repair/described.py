@@ -15,7 +15,7 @@ from driftwatch.repair.text import Source
 
 
 def described(files: Iterable[Changed], source: Callable[[str], Source]) -> Mapping[str, Fix]:
-    """The fix of each finding that is mended, by its fingerprint."""
+    """The fix of each finding that is fixed, by its fingerprint."""
     found: dict[str, Fix] = {}
     for file in files:
         for repair in file.repairs:

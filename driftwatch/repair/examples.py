@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
-    """A file before and after. `against` is the range that it is mended for; `unsafe` that it is offered when asked."""
+class RepairExample:
+    """A file before and after. `against` is the range that it is fixed for; `unsafe` that it is offered when asked."""
 
     title: str
     before: str
@@ -37,7 +37,7 @@ def bake(pot):
     return kiln.fire(pot, minutes=30, glaze="blue")
 """
 
-_CALL_MENDED = f"""\
+_CALL_FIXED = f"""\
 import inspect
 
 import kiln
@@ -64,7 +64,7 @@ def bake(pot):
     return kiln.fire(pot, minutes=30, glaze=None)
 """
 
-_DEFAULT_MENDED = """\
+_DEFAULT_FIXED = """\
 import kiln
 
 
@@ -80,7 +80,7 @@ def clean(pot):
     return kiln.wash(pot, degrees=40)
 """
 
-_RENAMED_MENDED = """\
+_RENAMED_FIXED = """\
 import kiln
 
 
@@ -96,7 +96,7 @@ def store(pot, shelf):
     return kiln.stack(pot, shelf, 3)
 """
 
-_POSITIONAL_MENDED = """\
+_POSITIONAL_FIXED = """\
 import kiln
 
 
@@ -112,7 +112,7 @@ def turn(clay):
     return spin(clay)
 """
 
-_MOVED_MENDED = """\
+_MOVED_FIXED = """\
 try:
     from kiln.wheel import spin
 except ImportError:
@@ -131,7 +131,7 @@ def sign(pot):
     return kiln.mark(pot)
 """
 
-_REPLACED_MENDED = """\
+_REPLACED_FIXED = """\
 import kiln
 
 
@@ -150,7 +150,7 @@ except ImportError:
     kiln = None
 """
 
-_NARROW_MENDED = """\
+_NARROW_FIXED = """\
 import logging
 
 logger = logging.getLogger(__name__)
@@ -170,7 +170,7 @@ import kiln
 HAS_GLAZE = "glaze" in inspect.signature(kiln.fire).parameters
 """
 
-_PROBE_MENDED = """\
+_PROBE_FIXED = """\
 import inspect
 
 import kiln
@@ -181,15 +181,15 @@ except (TypeError, ValueError):
     HAS_GLAZE = False
 """
 
-EXAMPLES: Mapping[str, tuple[Mended, ...]] = {
+EXAMPLES: Mapping[str, tuple[RepairExample, ...]] = {
     "DW101": (
-        Mended("It is passed where the installed build takes it", _CALL, _CALL_MENDED, unsafe=True),
-        Mended("The default of every release that has it is left out", _DEFAULT, _DEFAULT_MENDED),
-        Mended("It has got another name", _RENAMED, _RENAMED_MENDED, against=">=2.0"),
+        RepairExample("It is passed where the installed build takes it", _CALL, _CALL_FIXED, unsafe=True),
+        RepairExample("The default of every release that has it is left out", _DEFAULT, _DEFAULT_FIXED),
+        RepairExample("It has got another name", _RENAMED, _RENAMED_FIXED, against=">=2.0"),
     ),
-    "DW103": (Mended("The name is the same in all releases", _POSITIONAL, _POSITIONAL_MENDED),),
-    "DW201": (Mended("The name has moved, and the range needs both places", _MOVED, _MOVED_MENDED),),
-    "DW301": (Mended("Upstream names what replaces it", _REPLACED, _REPLACED_MENDED, against="==1.2"),),
-    "DW501": (Mended("Whatever the import raises is taken, and logged", _NARROW, _NARROW_MENDED),),
-    "DW502": (Mended("Where it raises, nothing is known", _PROBE, _PROBE_MENDED),),
+    "DW103": (RepairExample("The name is the same in all releases", _POSITIONAL, _POSITIONAL_FIXED),),
+    "DW201": (RepairExample("The name has moved, and the range needs both places", _MOVED, _MOVED_FIXED),),
+    "DW301": (RepairExample("Upstream names what replaces it", _REPLACED, _REPLACED_FIXED, against="==1.2"),),
+    "DW501": (RepairExample("Whatever the import raises is taken, and logged", _NARROW, _NARROW_FIXED),),
+    "DW502": (RepairExample("Where it raises, nothing is known", _PROBE, _PROBE_FIXED),),
 }

@@ -197,7 +197,7 @@ def _partial_of(source: Source, call: ast.Call) -> ast.Call | None:
 
 
 def repairs(wishes: Sequence[Wish], source: Source) -> list[Repair]:
-    """The repairs of a file: what is written in one statement is mended together."""
+    """The repairs of a file: what is written in one statement is fixed together."""
     by_statement: dict[ast.stmt, list[Wish]] = {}
     for each in wishes:
         by_statement.setdefault(source.statement(each.place.node), []).append(each)

@@ -56,7 +56,7 @@ def _use(finding: Finding, evidence: Evidence) -> tuple[Use, Ref]:
             ref = use.owner.member(use.name)
             if ref.dotted == finding.symbol:
                 return use, ref
-    raise NoRepairError("only a `from` import, or a name read from a module, is mended")
+    raise NoRepairError("only a `from` import, or a name read from a module, is fixed")
 
 
 def successors(history: History, old: Ref) -> Iterator[Ref]:

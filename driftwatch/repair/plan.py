@@ -41,7 +41,7 @@ REPAIRS: Mapping[str, Make] = {
 }
 """Repairs of one finding alone, by code."""
 CODES = frozenset({"DW101", *REPAIRS})
-"""The rules whose findings may be mended."""
+"""The rules whose findings may be fixed."""
 
 _NONE: Mapping[str, str] = {
     "DW102": "nobody but you knows what to pass for `{parameter}`",
@@ -116,7 +116,7 @@ class Planner:
         return plan
 
     def _in_vain(self, plan: Plan, wishes: Mapping[str, list[keywords.Wish]]) -> Iterator[tuple[keywords.Wish, str]]:
-        """What would make a call go on only to fail for another reason, which nobody mends."""
+        """What would make a call go on only to fail for another reason, which nobody fixes."""
         failing = [refusal.finding for refusal in plan.refusals if refusal.finding.code in _FAILS]
         for wish in (wish for found in wishes.values() for wish in found):
             mine = wish.finding

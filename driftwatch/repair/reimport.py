@@ -24,7 +24,7 @@ def imported(source: Source, finding: Finding) -> tuple[ast.ImportFrom, ast.alia
             at = source.span(alias)[0] == wanted[0]
             if at or (alias.name == last and start <= wanted[0] and wanted[1] <= end):
                 return node, alias
-    raise NoRepairError("only a `from` import is mended")
+    raise NoRepairError("only a `from` import is fixed")
 
 
 def from_elsewhere(source: Source, finding: Finding, old_ref: Ref, new: Ref, *, both: bool, why: str) -> Repair:
@@ -76,6 +76,6 @@ def attribute(source: Source, place: Location, name: str) -> tuple[int, int]:
     """The offsets of a name that is read from a module at a place."""
     node = source.named(place, ast.Attribute)
     if not isinstance(node, ast.Attribute) or node.attr != name:
-        raise NoRepairError("only a plain name is mended")
+        raise NoRepairError("only a plain name is fixed")
     _, end = source.span(node)
     return end - len(name), end

@@ -46,7 +46,7 @@ def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair:
         start, end = attribute(source, finding.location, ref.qualname)
         edit, how = Edit(start, end, new.qualname), f"read `{new.dotted}`, which replaces it"
         return Repair((finding,), source.path, (edit,), how, stands_for=(ref.dotted, new.dotted))
-    raise NoRepairError("only a `from` import, or a name read from a module, is mended")
+    raise NoRepairError("only a `from` import, or a name read from a module, is fixed")
 
 
 def _replacement(history: History, ref: Ref) -> Ref:

@@ -88,9 +88,9 @@ def sentence(report: Report, verdict: RequirementVerdict) -> Iterator[Span]:
 
 
 def advice(verdict: RequirementVerdict) -> str:
-    """What would mend a requirement that does not hold, in words."""
+    """What would fix a requirement that does not hold, in words."""
     if verdict.lowest:
         return f"from {verdict.lowest} on it holds"
     if verdict.highest:
         return f"up to {verdict.highest} it holds"
-    return "no bound mends that"
+    return "no bound fixes that"

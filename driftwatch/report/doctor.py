@@ -1,7 +1,7 @@
 """An examined environment, for a person and as JSON.
 
 The first lines are the verdicts; then come the causes of each, what blocks first, with evidence and the command that
-mends; then what was found.
+fixes; then what was found.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
                 "weight": cause.weight.value,
                 "what": cause.what,
                 "evidence": list(cause.evidence),
-                "mend": list(cause.mend),
+                "fix": list(cause.fix),
             }
             for cause in verdict.causes
         ],
@@ -100,8 +100,8 @@ def _cause(number: int, cause: Cause) -> Iterator[Line | Hanging]:
     yield Hanging((Span(f"{number:>2}. "),), (Span(safe(cause.what)),))
     for seen in cause.evidence:
         yield Hanging((Span("    seen  ", "dim"),), (Span(safe(seen)),))
-    for command in cause.mend:
-        yield Hanging((Span("    mend  ", "good"),), (Span(safe(command), "code"),))
+    for command in cause.fix:
+        yield Hanging((Span("    fix   ", "good"),), (Span(safe(command), "code"),))
 
 
 def _facts(examination: Examination) -> Iterator[Line | Hanging]:

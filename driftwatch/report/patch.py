@@ -1,4 +1,4 @@
-"""Repairs for a person and for programs: a unified diff, and what is and is not mended, in words.
+"""Repairs for a person and for programs: a unified diff, and what is and is not fixed, in words.
 
 Enters: what has stood the proof. Leaves: text. The diff is one that ``git apply`` and ``patch -p1`` take.
 """
@@ -55,7 +55,7 @@ def done(offer: Offer) -> list[str]:
 
 
 def left(offer: Offer) -> list[str]:
-    """What is not mended, a line each with the reason; what several findings share is said once."""
+    """What is not fixed, a line each with the reason; what several findings share is said once."""
     alike: dict[tuple[str, str, str], list[int]] = {}
     for refusal in offer.refusals:
         place = refusal.finding.location
@@ -63,16 +63,16 @@ def left(offer: Offer) -> list[str]:
     lines = []
     for (path, code, reason), where in alike.items():
         more = f" (and line {', '.join(map(str, where[1:]))})" if where[1:] else ""
-        lines.append(f"{path}:{where[0]}: {code} not mended: {reason}{more}")
+        lines.append(f"{path}:{where[0]}: {code} not fixed: {reason}{more}")
     return lines
 
 
 def summary(offer: Offer, *, written: bool) -> str:
     """What it comes to, in one line."""
     if not offer.findings:
-        return "nothing to mend"
+        return "nothing to fix"
     done = len(set(offer.repaired))
-    parts = [f"{done} of {count(len(offer.findings), 'finding')} {'mended' if written else 'can be mended'}"]
+    parts = [f"{done} of {count(len(offer.findings), 'finding')} {'fixed' if written else 'can be fixed'}"]
     if offer.files:
         parts.append(f"in {count(len(offer.files), 'file')}")
     waiting = sum(refusal.reason.startswith("with --unsafe") for refusal in offer.refusals)

@@ -65,17 +65,17 @@ def way_out(report: Report, target: TargetReport, where: str) -> tuple[str, str,
     """
     view = target.but_for_the_hopeless
     timeline = view.timeline
-    hopeless = f"mend the {count(target.apart.errors, 'error')} that no release mends" if target.apart else ""
+    hopeless = f"fix the {count(target.apart.errors, 'error')} that no release fixes" if target.apart else ""
     if not view.broken or not view.compatible:
         return (hopeless, "", "") if hopeless else None
     errors = [f for f in report.findings if f.severity is Severity.ERROR and f.distribution == target.distribution]
     number = sum(not (hopeless and finding.in_no_release) for finding in errors)
     # None is one that a baseline hides: the release is broken all the same.
-    mend = f", or mend the {count(number, 'other' if hopeless else 'error')} {where}" if number else ""
+    fix = f", or fix the {count(number, 'other' if hopeless else 'error')} {where}" if number else ""
     first, last = timeline.ranges(view.compatible)[-1]
     selected = timeline.matching(f">={first},<={last}") & view.degraded
     aside = f" (degraded with {ranges(timeline, selected)})" if selected else ""
-    return f"{hopeless}, and require " if hopeless else "require ", safe(requirement(view)), f"{aside}{mend}"
+    return f"{hopeless}, and require " if hopeless else "require ", safe(requirement(view)), f"{aside}{fix}"
 
 
 def apart(report: Report, target: TargetReport) -> str:
@@ -86,7 +86,7 @@ def apart(report: Report, target: TargetReport) -> str:
     places = dict.fromkeys(f"{safe(f.location.path)}:{f.location.line}" for f in found if f.severity is Severity.ERROR)
     shown = ", ".join(list(places)[:_MOST_NAMES])
     more = f" and {len(places) - _MOST_NAMES} more" if len(places) > _MOST_NAMES else ""
-    return f"{count(target.apart.errors, 'error')} that no release mends{f' ({shown}{more})' if shown else ''}"
+    return f"{count(target.apart.errors, 'error')} that no release fixes{f' ({shown}{more})' if shown else ''}"
 
 
 def before(target: TargetReport) -> str:

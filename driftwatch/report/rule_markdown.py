@@ -7,7 +7,7 @@ from difflib import unified_diff
 from pathlib import PurePath
 
 from driftwatch.flow.uses import Outcome
-from driftwatch.repair.examples import EXAMPLES, Mended
+from driftwatch.repair.examples import EXAMPLES, RepairExample
 from driftwatch.report.markdown import code, text
 from driftwatch.rules.rule import Example, Rule
 
@@ -64,22 +64,22 @@ def _lines(rule: Rule) -> Iterator[str]:
             yield from _example(example)
     if rule.code in EXAMPLES:
         yield ""
-        yield "## Mended"
-    for mended in EXAMPLES.get(rule.code, ()):
-        yield from _mended(mended)
+        yield "## Fixed"
+    for fixed in EXAMPLES.get(rule.code, ()):
+        yield from _fixed(fixed)
     yield ""
     yield f"[All rules]({INDEX}). {_NOTE}"
 
 
-def _mended(mended: Mended) -> Iterator[str]:
+def _fixed(fixed: RepairExample) -> Iterator[str]:
     """What `driftwatch fix` makes of a file, as a diff of the whole."""
-    against = f", for {code(mended.against)}" if mended.against else ""
-    option = f", with {code('--unsafe')}" if mended.unsafe else ""
+    against = f", for {code(fixed.against)}" if fixed.against else ""
+    option = f", with {code('--unsafe')}" if fixed.unsafe else ""
     yield ""
-    yield f"{text(mended.title)}{against}{option}:"
+    yield f"{text(fixed.title)}{against}{option}:"
     yield ""
     yield "```diff"
-    before, after = mended.before.splitlines(), mended.after.splitlines()
+    before, after = fixed.before.splitlines(), fixed.after.splitlines()
     yield from list(unified_diff(before, after, n=len(before), lineterm=""))[3:]
     yield "```"
 

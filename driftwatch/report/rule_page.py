@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from difflib import unified_diff
 
 from driftwatch.flow.uses import Outcome
-from driftwatch.repair.examples import EXAMPLES, Mended
+from driftwatch.repair.examples import EXAMPLES, RepairExample
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose
 from driftwatch.rules.rule import Example, Expected, Rule
 
@@ -52,16 +52,16 @@ def _page(rule: Rule) -> Iterator[Line | Hanging]:
         for example in examples:
             yield ()
             yield from _example(title, style, example)
-    for mended in EXAMPLES.get(rule.code, ()):
+    for fixed in EXAMPLES.get(rule.code, ()):
         yield ()
-        yield from _mended(mended)
+        yield from _fixed(fixed)
 
 
-def _mended(mended: Mended) -> Iterator[Line | Hanging]:
-    against = f" (for {mended.against})" if mended.against else ""
-    option = " with --unsafe" if mended.unsafe else ""
-    yield Hanging((Span(f"Mended by `driftwatch fix`{option}: ", "good"),), (Span(f"{mended.title}{against}"),))
-    before, after = mended.before.splitlines(), mended.after.splitlines()
+def _fixed(fixed: RepairExample) -> Iterator[Line | Hanging]:
+    against = f" (for {fixed.against})" if fixed.against else ""
+    option = " with --unsafe" if fixed.unsafe else ""
+    yield Hanging((Span(f"Fixed by `driftwatch fix`{option}: ", "good"),), (Span(f"{fixed.title}{against}"),))
+    before, after = fixed.before.splitlines(), fixed.after.splitlines()
     for line in list(unified_diff(before, after, n=len(before), lineterm=""))[3:]:
         yield (Span("     | ", "frame"), Span(line, {"+": "added", "-": "removed"}.get(line[:1], "")))
 

@@ -146,7 +146,7 @@ def symbol_rows(rows: Sequence[Row]) -> tuple[Row, ...]:
 def whole_row(label: str, rows: Sequence[Row], length: int) -> Row:
     """The rows of all places as one: how the code base fares.
 
-    Where nothing works because of what no release mends, it is how it fares apart from that.
+    Where nothing works because of what no release fixes, it is how it fares apart from that.
     """
     states = worst_of(row.states for row in rows) or (State.UNREACHED,) * length
     findings = _all_findings(rows)
@@ -157,7 +157,7 @@ def whole_row(label: str, rows: Sequence[Row], length: int) -> Row:
 
 
 def _without_the_hopeless(row: Row) -> States:
-    """The states of a place, as if what no release mends were not there."""
+    """The states of a place, as if what no release fixes were not there."""
     length = len(row.states)
     hopeless = [finding for finding in row.findings if finding.in_no_release]
     if not hopeless:

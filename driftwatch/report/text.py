@@ -54,7 +54,7 @@ def render(report: Report, options: RenderOptions) -> str:
     for target in report.targets:
         if target.uses or not any(other.uses for other in report.targets):
             lines += [*_standing(report, target), _BLANK]
-    lines += _mendable(report)
+    lines += _fixable(report)
     lines.append(_summary(report))
     return table(report, options.look) + compose(lines, options.look)
 
@@ -238,9 +238,9 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Line | Hanging]:
         yield Hanging((Span(f"  {label:<14}", "dim"),), (Span(sentence, "dim"),))
 
 
-def _mendable(report: Report) -> list[Line]:
+def _fixable(report: Report) -> list[Line]:
     """For how many there is a repair, which is proven when it is asked for."""
-    safe_ones, more = report.mendable
+    safe_ones, more = report.fixable
     if not safe_ones and not more:
         return []
     found = report.counts.errors + report.counts.warnings

@@ -1,7 +1,7 @@
 """Programs before and after their repairs, executed against stubs of every release, and what must not differ.
 
 A run that worked does the same: it ends the same way, gives the same, and the library is called in the same order with
-the same values. A run that did not raises nothing that it did not raise before; and of what the repairs say is mended,
+the same values. A run that did not raises nothing that it did not raise before; and of what is said to be repaired,
 nothing is raised any more.
 """
 
@@ -74,17 +74,17 @@ class Runner:
 
 @dataclass
 class Tally:
-    """What came of the programs: how many were changed, findings mended and refused, and what is wrong."""
+    """What came of the programs: how many were changed, findings fixed and refused, and what is wrong."""
 
     programs: int = 0
     changed: int = 0
-    mended: dict[str, int] = field(default_factory=dict)
+    repaired: dict[str, int] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
     reasons: dict[str, int] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
 
 
-def mend(folder: Path, programs: Sequence[Program], library: History) -> Fixed:
+def repair(folder: Path, programs: Sequence[Program], library: History) -> Fixed:
     """All repairs of some programs, safe or not."""
     for program in programs:
         for path, text in program.files.items():
@@ -96,10 +96,10 @@ def mend(folder: Path, programs: Sequence[Program], library: History) -> Fixed:
 
 
 def held(folder: Path, programs: Sequence[Program], library: History, runner: Runner, tally: Tally) -> None:
-    """Mend some programs and hold what they do against what they did."""
-    fixed = mend(folder, programs, library)
+    """Repair some programs and hold what they do against what they did."""
+    fixed = repair(folder, programs, library)
     for finding in fixed.offer.repaired:
-        tally.mended[finding.code] = tally.mended.get(finding.code, 0) + 1
+        tally.repaired[finding.code] = tally.repaired.get(finding.code, 0) + 1
     for refusal in fixed.offer.refusals:
         tally.refused[refusal.finding.code] = tally.refused.get(refusal.finding.code, 0) + 1
         reason = f"{refusal.finding.code} {_NAME.sub('`?`', refusal.reason)}"
@@ -118,7 +118,7 @@ def held(folder: Path, programs: Sequence[Program], library: History, runner: Ru
         then, now = runner.run(program.files, program), runner.run(changed, program)
         for release, runs in then.items():
             for what in _differences(runs, now[release], release, done, left, library):
-                tally.wrong.append(f"{release}: {what}\n{program}\n--- mended\n" + "\n".join(changed.values()))
+                tally.wrong.append(f"{release}: {what}\n{program}\n--- repaired\n" + "\n".join(changed.values()))
                 break
 
 
@@ -136,8 +136,8 @@ def _differences(
         return
     bit = library.timeline.set_of([release])
     still = {f.parameter for f in left if f.code in ("DW101", "DW102") and not f.releases.isdisjoint(bit)}
-    mended = {f.parameter for f in done if f.code == "DW101" and not f.releases.isdisjoint(bit)}
-    mended -= {f.parameter for f in left if f.code == "DW101"}
+    repaired = {f.parameter for f in done if f.code == "DW101" and not f.releases.isdisjoint(bit)}
+    repaired -= {f.parameter for f in left if f.code == "DW101"}
     for number, (before, after) in enumerate(zip(then, now, strict=True)):
         where = "import" if number == 0 else f"call {number}"
         if before["ended"] is None and not before["events"]:
@@ -152,7 +152,7 @@ def _differences(
             yield f"{where}: raises {new}, not {before['events']}"
         for event in after["events"]:
             found = _KEYWORD.search(event)
-            if found and found[1] in mended:
+            if found and found[1] in repaired:
                 yield f"{where}: still {event}"
 
 

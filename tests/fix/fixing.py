@@ -1,4 +1,4 @@
-"""One file mended against the example library."""
+"""One file repaired against the example library."""
 
 from __future__ import annotations
 

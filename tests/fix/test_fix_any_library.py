@@ -1,4 +1,4 @@
-"""A library that nobody has prepared: its history is read from its sources, and mended programs run on each release."""
+"""A library that nobody has prepared: its history is read from its sources, and repaired code runs on each release."""
 
 from __future__ import annotations
 
@@ -140,4 +140,4 @@ def test_renamed_moved_and_positional_on_each_release(mill: Path) -> None:
     assert {release: printed(mill, release) for release in RELEASES} == dict.fromkeys(RELEASES, worked["1.0"])
     assert run("scan", cwd=mill).status == 0
     again = run("fix", "--unsafe", cwd=mill)
-    assert (again.out, again.err) == ("", "nothing to mend\n")
+    assert (again.out, again.err) == ("", "nothing to fix\n")

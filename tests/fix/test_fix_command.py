@@ -38,8 +38,8 @@ def test_a_diff_that_git_applies(studio: Path) -> None:
     subprocess.run(["git", "apply", "it.patch"], cwd=studio, check=True)
     assert GUARDED in (studio / "studio.py").read_text()
     assert shown.err.splitlines() == [
-        "studio.py:14: DW201 not mended: nothing recorded stands for it in 2.0: require a release that has it (--pins)",
-        "1 of 2 findings can be mended in 1 file; not DW201 (1)",
+        "studio.py:14: DW201 not fixed: nothing recorded stands for it in 2.0: require a release that has it (--pins)",
+        "1 of 2 findings can be fixed in 1 file; not DW201 (1)",
     ]
 
 
@@ -47,8 +47,8 @@ def test_nothing_unsafe_unasked(studio: Path) -> None:
     shown = run("fix", "--select", "DW101", cwd=studio)
     assert (shown.status, shown.out) == (1, "")
     assert shown.err.splitlines() == [
-        "studio.py:8: DW101 not mended: with --unsafe: leaving it out could change the result",
-        "0 of 1 finding can be mended; 1 more with --unsafe",
+        "studio.py:8: DW101 not fixed: with --unsafe: leaving it out could change the result",
+        "0 of 1 finding can be fixed; 1 more with --unsafe",
     ]
 
 
@@ -56,12 +56,12 @@ def test_written_and_the_scan_is_content(studio: Path) -> None:
     done = run("fix", "--write", "--unsafe", "--select", "DW101", cwd=studio)
     assert done.err.splitlines() == [
         "studio.py:8: DW101 pass `glaze` only where the installed build takes it",
-        "1 of 1 finding mended in 1 file",
+        "1 of 1 finding fixed in 1 file",
     ]
     assert GUARDED in (studio / "studio.py").read_text()
     assert run("scan", "--select", "DW101", cwd=studio).status == 0
     again = run("fix", "--unsafe", "--select", "DW101", cwd=studio)
-    assert (again.out, again.err) == ("", "nothing to mend\n")
+    assert (again.out, again.err) == ("", "nothing to fix\n")
 
 
 def test_a_file_keeps_what_is_not_text(studio: Path) -> None:
@@ -150,7 +150,7 @@ def test_what_is_excluded_is_not_even_looked_at(studio: Path) -> None:
     )
     (studio / "other.py").write_text("import kiln\n")
     shown = run("fix", "--unsafe", cwd=studio)
-    assert (shown.status, shown.out, shown.err) == (0, "", "nothing to mend\n")
+    assert (shown.status, shown.out, shown.err) == (0, "", "nothing to fix\n")
 
 
 def test_a_release_from_the_index_is_not_ours(studio: Path) -> None:

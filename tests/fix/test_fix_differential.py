@@ -27,11 +27,11 @@ from tests.stubs import write_stub
 SMALL_PROGRAMS = 90
 SHIPPED_PROGRAMS = 30
 BATCH = 30
-Mending = tuple[History, Runner]
+Repaired = tuple[History, Runner]
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mending]:
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repaired]:
     folder = tmp_path_factory.mktemp("small")
     snapshots = library.snapshots()
     stubs = {s.release: write_stub(s, folder / s.release, "lib-dist") for s in snapshots}
@@ -40,13 +40,13 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mending]:
 
 
 @pytest.fixture(scope="module")
-def flashinfer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mending]:
+def flashinfer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repaired]:
     with Runner(shipped_stubs(tmp_path_factory.mktemp("flashinfer")), "flashinfer") as runner:
         yield shipped(), runner
 
 
-def tally_of(mending: Mending, folder: Path, count: int, seed: int = 0) -> Tally:
-    history, runner = mending
+def tally_of(repaired: Repaired, folder: Path, count: int, seed: int = 0) -> Tally:
+    history, runner = repaired
     menu, tally = Menu.of(history), Tally()
     for start in range(seed, seed + count, BATCH):
         programs = [generate(random.Random(n), menu, f"p{n}") for n in range(start, min(start + BATCH, seed + count))]
@@ -80,17 +80,17 @@ EXPECTED: dict[str, tuple[dict[str, int], dict[str, int]]] = {
     "wrapper": ({}, {"DW201": 1}),
     "wrapper_in_another_file": ({}, {"DW201": 1, "DW101": 1}),
 }
-"""What of each case is mended and what is not, by code: what no release before 0.6.0 has is recorded nowhere else."""
+"""What of each case is repaired and what is not, by code: what no release before 0.6.0 has is recorded nowhere else."""
 
 
-def test_programs_over_a_small_library(small: Mending, tmp_path: Path) -> None:
+def test_programs_over_a_small_library(small: Repaired, tmp_path: Path) -> None:
     tally = tally_of(small, tmp_path, SMALL_PROGRAMS)
     assert not tally.wrong, "\n".join(tally.wrong[:3])
     assert tally.changed > SMALL_PROGRAMS / 3
-    assert tally.mended["DW101"] > SMALL_PROGRAMS / 3
+    assert tally.repaired["DW101"] > SMALL_PROGRAMS / 3
 
 
-def test_programs_over_every_release_of_flashinfer(flashinfer: Mending, tmp_path: Path) -> None:
+def test_programs_over_every_release_of_flashinfer(flashinfer: Repaired, tmp_path: Path) -> None:
     tally = tally_of(flashinfer, tmp_path, SHIPPED_PROGRAMS)
     assert not tally.wrong, "\n".join(tally.wrong[:3])
     assert tally.changed > 0
@@ -100,7 +100,7 @@ CASES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / 
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_case_is_mended_or_refused_and_does_what_it_did(flashinfer: Mending, tmp_path: Path, name: str) -> None:
+def test_a_case_is_repaired_or_refused_and_does_what_it_did(flashinfer: Repaired, tmp_path: Path, name: str) -> None:
     history, runner = flashinfer
     text = CASES[name]
     files = {f"{other}.py": CASES[other] for other in CASES if other == name or f"from {other} import" in text}
@@ -112,10 +112,10 @@ def test_a_case_is_mended_or_refused_and_does_what_it_did(flashinfer: Mending, t
     tally = Tally()
     held(tmp_path, [Program(files, name, tuple(calls))], history, runner, tally)
     assert not tally.wrong, "\n".join(tally.wrong)
-    assert (tally.mended, tally.refused) == EXPECTED[name]
+    assert (tally.repaired, tally.refused) == EXPECTED[name]
 
 
-def test_a_wrong_repair_would_be_noticed(small: Mending, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_repair_would_be_noticed(small: Repaired, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the tests turned round, the proof lets nothing wrong through; with no proof, it is seen to be wrong."""
     real: Callable[..., str] = probes.asked
 

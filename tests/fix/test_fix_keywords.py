@@ -124,7 +124,7 @@ def test_a_flag_that_answers_wrongly_does_not_stand_the_proof(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("body", "mended"),
+    ("body", "repaired"),
     [
         (
             """\
@@ -220,13 +220,13 @@ def test_a_flag_that_answers_wrongly_does_not_stand_the_proof(tmp_path: Path) ->
     ],
     ids=["subscript", "condition", "dict call", "update", "call in lines", "comprehension", "after another call"],
 )
-def test_where_it_is_written(tmp_path: Path, body: str, mended: str) -> None:
+def test_where_it_is_written(tmp_path: Path, body: str, repaired: str) -> None:
     def whole(text: str, top: str) -> str:
         lines = dedent(text).splitlines()
         return f"{top}def bake(pot, glaze):\n" + "".join(f"    {line}\n" for line in lines)
 
     result = fixed(tmp_path, whole(body, "import kiln\n\n\n"), unsafe=True)
-    assert text_of(result) == whole(mended.replace("'glaze'", '"glaze"'), TOP)
+    assert text_of(result) == whole(repaired.replace("'glaze'", '"glaze"'), TOP)
     assert not [finding for finding in result.after.findings if finding.severity is Severity.ERROR]
 
 
@@ -310,12 +310,12 @@ def test_or_either_where_the_range_needs_both(tmp_path: Path) -> None:
     assert not result.after.findings
 
 
-def test_a_keyword_that_no_release_takes_is_not_mended(tmp_path: Path) -> None:
+def test_a_keyword_that_no_release_takes_is_not_repaired(tmp_path: Path) -> None:
     result = fixed(tmp_path, "import kiln\n\nkiln.fire(1, 2, color=3)\n", unsafe=True)
     assert reasons(result) == ["no recorded release takes `color`"]
 
 
-def test_mending_twice_changes_nothing_more(tmp_path: Path) -> None:
+def test_a_second_run_changes_nothing_more(tmp_path: Path) -> None:
     source = """\
         import kiln
 

@@ -35,7 +35,7 @@ def test_a_requirement_is_changed_as_far_as_it_must_be(written: str, works: str,
 
 
 @pytest.mark.parametrize("written", ["kiln~=1.0", "kiln @ git+https://example.org/kiln", "kiln<1.1"])
-def test_a_requirement_that_no_bound_mends_stays(written: str) -> None:
+def test_a_requirement_that_no_bound_fixes_stays(written: str) -> None:
     with pytest.raises(NoRepairError):
         raised(written, KNOWN, KNOWN.matching(">=2.0"))
 
@@ -78,7 +78,7 @@ def test_a_dockerfile_is_told_and_left(studio: Path) -> None:
     assert "Dockerfile:2: not changed: Dockerfile is not one of pyproject.toml, setup.cfg and requirements" in shown.err
 
 
-def test_what_the_code_mends_needs_no_bound(studio: Path) -> None:
+def test_what_the_code_fixes_needs_no_bound(studio: Path) -> None:
     shown = run("fix", "--pins", "--unsafe", cwd=studio)
     assert "pyproject.toml" not in shown.out
     assert "_FIRE_TAKES_GLAZE" in shown.out

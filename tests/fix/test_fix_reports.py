@@ -56,9 +56,9 @@ def test_json_has_the_bytes_that_are_replaced(studio: Path) -> None:
     assert (fixes[6]["applicability"], fixes[6]["lost"]) == ("safe", None)
     assert applied(data, fixes[6]["edits"]) == data.replace(b", glaze=None", b"")
     assert (fixes[7]["applicability"], fixes[7]["lost"]) == ("unsafe", "leaving it out could change the result")
-    mended = applied(data, fixes[7]["edits"])
-    assert mended.count(b"\n") == mended.count(b"\r\n")
-    assert b'    if _FIRE_TAKES_GLAZE:\r\n        kwargs["glaze"] = "blue"\r\n' in mended
+    repaired = applied(data, fixes[7]["edits"])
+    assert repaired.count(b"\n") == repaired.count(b"\r\n")
+    assert b'    if _FIRE_TAKES_GLAZE:\r\n        kwargs["glaze"] = "blue"\r\n' in repaired
     for fix in (fixes[6], fixes[7]):
         for edit in fix["edits"]:
             before = data[: edit["start"]].decode("utf-8-sig").replace("\r\n", "\n")

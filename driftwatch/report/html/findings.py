@@ -134,7 +134,7 @@ def _trace(report: Report, finding: Finding) -> Markup | None:
 
 
 def _patch(report: Report, finding: Finding) -> Markup | None:
-    """What mends it, as a diff."""
+    """What fixes it, as a diff."""
     fix = report.fixes.get(finding.fingerprint)
     if fix is None:
         return None
