@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -39,3 +40,17 @@ def python_environment(environment: Mapping[str, str] | None = None) -> dict[str
     if entries:
         found["PYTHONPATH"] = os.pathsep.join(entries)
     return found
+
+
+def start_method() -> str:
+    """How `multiprocessing` may start more processes of this program; sets the environment of all its children.
+
+    It starts a fresh Python with ``-c``, and one more that looks after what they share: in Python 3.10 nothing keeps
+    those from importing what lies in the working folder, so there the process is copied instead.
+    """
+    if not hasattr(sys.flags, "safe_path"):
+        return "fork"
+    os.environ["PYTHONSAFEPATH"] = "1"
+    if "PYTHONPATH" in os.environ:
+        os.environ["PYTHONPATH"] = python_environment().get("PYTHONPATH", "")
+    return "spawn"

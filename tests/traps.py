@@ -33,7 +33,9 @@ class Trapped:
         script = self.home / "driftwatch"
         if not script.exists():
             # What pip writes: the folder of the script is what Python looks into first.
-            script.write_text("import sys\nfrom driftwatch.cli import main\nsys.exit(main())\n")
+            script.write_text(
+                'import sys\nfrom driftwatch.cli import main\nif __name__ == "__main__":\n    sys.exit(main())\n'
+            )
         done = subprocess.run(
             [sys.executable, str(script), *arguments],
             cwd=self.folder,
@@ -79,6 +81,7 @@ def set_traps(folder: Path) -> Trapped:
     for each in (project, marks, home, home / "scratch", folder / "outside"):
         each.mkdir()
     make_studio(project)
+    (project / "fleet.txt").write_text(".\n")
     spring = "open({path!r}, 'w').close()\nraise SystemExit('a trap went off')\n"
     for name in (*standard_library(), *SITE, *HOOKS):
         (project / f"{name}.py").write_text(spring.format(path=str(marks / f"module {name}")))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from driftwatch.children import start_method
 from driftwatch.cli.completion import specifiers
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
 from driftwatch.cli.options import FILE, config_option, configuration, output_option, targets_of
@@ -120,11 +121,11 @@ def _rendered(each: Wanted, merged: Merged) -> str:
 
 
 def _processes(number: int) -> Callable[[], Executor]:
-    """Processes of this machine. They are started anew, so that none inherits the threads of this one."""
+    """Processes of this machine. They run nothing of the working folder."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    return lambda: ProcessPoolExecutor(number, mp_context=get_context("spawn"))
+    return lambda: ProcessPoolExecutor(number, mp_context=get_context(start_method()))
 
 
 def _cluster(address: str) -> Callable[[], Executor]:

@@ -50,7 +50,7 @@ STORES: dict[str, tuple[str, str, str]] = {
     "own dict": ("KEPT = Missing(None)", 'KEPT["a"] = {given}', 'KEPT["a"]'),
     "set": ("KEPT = set()", "KEPT.add({given})", "next(iter(KEPT))"),
     "deque": ("KEPT = collections.deque()", "KEPT.append({given})", "KEPT.popleft()"),
-    "queue": ("KEPT = queue.Queue()", "KEPT.put({given})", "KEPT.get()"),
+    "queue": ("KEPT = queue.Queue()", "KEPT.put({given})", "KEPT.get_nowait()"),
     "heap": ("KEPT = []", "heapq.heappush(KEPT, (1, {given}))", "heapq.heappop(KEPT)[1]"),
     "set by a function": ("KEPT = {{}}", 'operator.setitem(KEPT, "a", {given})', 'KEPT["a"]'),
     "filled by a helper": ("KEPT = []", "fill(KEPT, {given})", "KEPT[0]"),
