@@ -89,10 +89,12 @@ def test_a_very_large_wheel_is_read_in_parts(
 ) -> None:
     """The index page of the fake gives no sizes, so every wheel is of unknown size unless the limit is below zero."""
     monkeypatch.setattr(fetch, "LARGE_WHEEL", -1)
-    wheel = make_wheel({"demo/a.bin": os.urandom(400_000), **FILES, "demo/z.bin": os.urandom(400_000)})
+    compiled = {f"demo/_C{end}": os.urandom(400_000) for end in (".abi3.so", ".pyd", ".pyx")}
+    wheel = make_wheel({"demo/a.bin": os.urandom(400_000), **FILES, **compiled, "demo/z.bin": os.urandom(400_000)})
     fake.add("demo", "demo-1.0-cp312-cp312-linux_x86_64.whl", wheel)
     source = fetch_project("pypi:demo==1.0", index)
     assert files_of(source)["demo/typed.pyi"] == b"x: int\n"
+    assert not {*compiled} & {*files_of(source)}
     assert None not in fake.asked_for(".whl")
     assert fake.sent < 300_000
     fake.ranges = False

@@ -123,7 +123,8 @@ def _members(index: PackageIndex, artifact: Artifact) -> Iterator[Member]:
 def _ranged(index: PackageIndex, artifact: Artifact) -> Iterator[Member]:
     wheel = RangedWheel(artifact, index, is_project_file)
     listing = wheel.listing()
-    for path, content in wheel.fetch(sorted(listing)).items():
+    # Its listing names compiled modules too, of which nothing is read.
+    for path, content in wheel.fetch(sorted(filter(is_project_file, listing))).items():
         if hashlib.sha256(content).hexdigest() != listing[path].sha256:
             raise InputError(f"{path} in {artifact.filename} does not have the sha256 of its RECORD")
         yield Member(path, content)
