@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 _ISOLATED = "import sys; sys.path[:] = [entry for entry in sys.path if entry]; exec(sys.argv.pop())"
@@ -42,15 +43,22 @@ def python_environment(environment: Mapping[str, str] | None = None) -> dict[str
     return found
 
 
-def start_method() -> str:
-    """How `multiprocessing` may start more processes of this program; sets the environment of all its children.
+@contextmanager
+def processes() -> Iterator[str]:
+    """How `multiprocessing` may start more processes of this program, as long as the block lasts.
 
     It starts a fresh Python with ``-c``, and one more that looks after what they share: in Python 3.10 nothing keeps
     those from importing what lies in the working folder, so there the process is copied instead.
     """
-    if not hasattr(sys.flags, "safe_path"):
-        return "fork"
+    before = {name: os.environ.get(name) for name in ("PYTHONSAFEPATH", "PYTHONPATH")}
     os.environ["PYTHONSAFEPATH"] = "1"
-    if "PYTHONPATH" in os.environ:
+    if before["PYTHONPATH"] is not None:
         os.environ["PYTHONPATH"] = python_environment().get("PYTHONPATH", "")
-    return "spawn"
+    try:
+        yield "spawn" if hasattr(sys.flags, "safe_path") else "fork"
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

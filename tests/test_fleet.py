@@ -172,7 +172,7 @@ def requested(studio: Path, executor: Callable[[], Executor], *members: str) -> 
 def processes(number: int) -> Callable[[], Executor]:
     from driftwatch.cli.fleet import _processes
 
-    return _processes(number)
+    return _processes(number, "spawn")
 
 
 def test_a_worker_that_dies_costs_nobody_else_a_row(studio: Path, monkeypatch: pytest.MonkeyPatch) -> None:

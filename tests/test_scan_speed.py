@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import libcst as cst
@@ -13,7 +14,7 @@ import pytest
 
 from driftwatch.flow.project import analyse
 from driftwatch.flow.syntax.survey import Survey, survey
-from driftwatch.flow.syntax.syntax import Tree, parse
+from driftwatch.flow.syntax.syntax import Tree, of_parsed, parse
 from driftwatch.snapshot.model.history import History, merge
 from driftwatch.snapshot.store import store
 from tests.conftest import ROOT
@@ -119,11 +120,16 @@ def test_what_has_nothing_to_do_with_the_library_is_not_made_into_syntax(
         trees.append(parse(path, text, offset))
         return trees[-1]
 
+    def remake(path: str, text: str, offset: int, statements: Sequence[ast.stmt]) -> Tree:
+        trees.append(of_parsed(path, text, offset, statements))
+        return trees[-1]
+
     def look(text: str) -> Survey | None:
         surveyed.append(text)
         return survey(text)
 
     monkeypatch.setattr("driftwatch.flow.interpreter.modules.parse", make)
+    monkeypatch.setattr("driftwatch.flow.interpreter.modules.of_parsed", remake)
     monkeypatch.setattr("driftwatch.flow.sources.files.survey", look)
     analysis = analyse(tmp_path, sorted(tmp_path.glob("*.py")), [history])
     made = [node for tree in trees if tree.concrete is not None for node in tree.concrete.origins]

@@ -86,7 +86,7 @@ def test_a_key_that_others_may_know_is_none(tmp_path: Path, change: Callable[[Pa
 def test_a_listing_that_somebody_else_has_written(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     cache.keep_listing(SHA256, {"demo/x.py": Entry("0" * 64, 5)})
-    (place,) = (tmp_path / "listings-2").rglob(SHA256)
+    (place,) = (tmp_path / "listings-3").rglob(SHA256)
     assert cache.listing(SHA256) == {"demo/x.py": Entry("0" * 64, 5)}
     seal, _, body = place.read_bytes().partition(b"\n")
     other = Seals(tmp_path / "other")
@@ -103,8 +103,8 @@ def test_a_listing_that_somebody_else_has_written(tmp_path: Path) -> None:
         assert cache.listing(SHA256) is None
         assert not place.exists()
     cache.keep_listing(SHA256, {"demo/x.py": Entry("0" * 64, 5)})
-    (tmp_path / "listings-2" / "cd").mkdir()
-    place.rename(tmp_path / "listings-2" / "cd" / ("cd" * 32))
+    (tmp_path / "listings-3" / "cd").mkdir()
+    place.rename(tmp_path / "listings-3" / "cd" / ("cd" * 32))
     assert cache.listing("cd" * 32) is None  # it is of another archive
 
 

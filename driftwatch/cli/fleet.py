@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from driftwatch.children import start_method
+from driftwatch.children import processes
 from driftwatch.cli.completion import specifiers
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
 from driftwatch.cli.options import FILE, config_option, configuration, output_option, targets_of
@@ -85,7 +85,7 @@ def fleet_command(
     settled = settle(wanted, output, FORMATS[0], (str(file),))
     config = configuration(config_file)
     targets = targets_of(config)
-    with PackageIndex() as index:
+    with PackageIndex() as index, processes() as method:
 
         def releases(name: str) -> Sequence[str]:
             return [str(version) for version in index.project(name).finals()]
@@ -94,7 +94,7 @@ def fleet_command(
         ran = run(
             FleetRequest(
                 fleet,
-                _cluster(dask) if dask is not None else _processes(jobs or os.cpu_count() or 1),
+                _cluster(dask) if dask is not None else _processes(jobs or os.cpu_count() or 1, method),
                 results or cache_root() / FOLDER,
                 config.targets,
                 config.folder,
@@ -120,12 +120,12 @@ def _rendered(each: Wanted, merged: Merged) -> str:
     return {"json": forms.render_json, "csv": forms.render_csv, "html": page.render}[each.name](merged)
 
 
-def _processes(number: int) -> Callable[[], Executor]:
+def _processes(number: int, method: str) -> Callable[[], Executor]:
     """Processes of this machine. They run nothing of the working folder."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    return lambda: ProcessPoolExecutor(number, mp_context=get_context(start_method()))
+    return lambda: ProcessPoolExecutor(number, mp_context=get_context(method))
 
 
 def _cluster(address: str) -> Callable[[], Executor]:

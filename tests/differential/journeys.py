@@ -21,7 +21,7 @@ class Journeys(Surroundings):
         target = Target(callee, f"{self.comm}.{callee.ref.qualname}", (), parameter)
         lines = self._keywords(target) if self.chance(65) else self._call(target)
         if self.chance(60):
-            lines = self._if(self._flag(target), lines)
+            lines = self._if(self._travelled(target), lines)
         if self.chance(45):
             lines = self._exception(lines)
         return self._place(target, lines) if self.chance(30) else lines
@@ -55,7 +55,7 @@ class Journeys(Surroundings):
 
     # -- flags ---------------------------------------------------------------------------------------------------
 
-    def _flag(self, target: Target) -> str:
+    def _travelled(self, target: Target) -> str:
         """A test of the library, that has come a long way."""
         here, name = self.file, target.callee.ref.qualname
         if self.chance(60):
@@ -350,4 +350,4 @@ class Journeys(Surroundings):
         self._put("        return getattr(importlib.import_module(self._name), item)")
         lazy = self.fresh("_lazy")
         self._put(f'{lazy} = {proxy}("{self.menu.module}")')
-        return [f"if {self._flag(target)}:", f"    {lazy}.{target.callee.ref.qualname}", *lines]
+        return [f"if {self._travelled(target)}:", f"    {lazy}.{target.callee.ref.qualname}", *lines]
