@@ -100,7 +100,8 @@ def prospects(result: Report, targets: Iterable[Watched]) -> tuple[int, int]:
     findings = [each for each in _worth_it(result, sorted(CODES)) if each.severity is not Severity.NOTE]
     if not findings:
         return 0, 0
-    planned = [_planner(result, targets, unsafe).plan(findings).repairs for unsafe in (False, True)]
+    source = _sources(result)
+    planned = [_planner(result, targets, unsafe, source).plan(findings).repairs for unsafe in (False, True)]
     safe, every = (len({finding for repair in repairs for finding in repair.findings}) for repairs in planned)
     return safe, every - safe
 
@@ -173,12 +174,14 @@ def _sources(result: Report) -> Callable[[str], Source]:
     return source
 
 
-def _planner(result: Report, targets: Iterable[Watched], unsafe: bool) -> Planner:
+def _planner(
+    result: Report, targets: Iterable[Watched], unsafe: bool, source: Callable[[str], Source] | None = None
+) -> Planner:
     evidence = Evidence()
     for reached in result.reached:
         evidence.contexts.update(reached.contexts)
         evidence.add(reached.prefix, reached.uses)
-    return Planner(_sources(result), evidence, _losses(targets), unsafe)
+    return Planner(source or _sources(result), evidence, _losses(targets), unsafe)
 
 
 def _give_up(planner: Planner, failures: Iterable[tuple[Repair, str]]) -> None:

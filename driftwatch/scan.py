@@ -26,8 +26,9 @@ from driftwatch.project.config import Config
 from driftwatch.project.declared import Requirements
 from driftwatch.project.discovery import Found, Root, find_roots
 from driftwatch.project.pins import installations
+from driftwatch.project.python_files import PythonFiles
 from driftwatch.project.variables import Variables
-from driftwatch.project.version_checks import VersionChecks
+from driftwatch.project.version_checks import VersionChecks, first_word
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules import RULES, apply, apply_to_installations, told_once
 from driftwatch.rules.advisories import load, within
@@ -146,6 +147,10 @@ def _scan(request: ScanRequest, whole: ScanRequest) -> Report:
         )
         for target in request.targets
     }
+    asked = [
+        each for context in contexts.values() for known in context.knowledge.advisories for each in known.conditions
+    ]
+    words = {*map(first_word, histories), *(each.variable for each in asked if each.variable)}
     verdicts: list[Verdict] = []
     unresolved: list[Unresolved] = []
     diagnostics = list(found.unread)
@@ -170,10 +175,10 @@ def _scan(request: ScanRequest, whole: ScanRequest) -> Report:
         files += analysis.files
         analysed += analysis.analysed
         uses.update(use.distribution for use in analysis.uses if not isinstance(use, SwitchedOff | LookUse))
-        variables = Variables({Path(each).relative_to(root.folder).as_posix(): each for each in root.files})
-        version_checks = VersionChecks(
-            {root.prefix + Path(each).relative_to(root.folder).as_posix(): each for each in root.files}
+        texts = PythonFiles(
+            {Path(each).relative_to(root.folder).as_posix(): each for each in root.files}, words, request.changed
         )
+        variables, version_checks = Variables(texts), VersionChecks(texts, root.prefix)
         for context in contexts.values():
             context.variable = variables.touched
             context.version_checks = version_checks.of

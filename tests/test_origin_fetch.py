@@ -13,7 +13,7 @@ import pytest
 from driftwatch.errors import InputError, UsageError
 from driftwatch.snapshot.sources import fetch
 from driftwatch.snapshot.sources.cache import Cache
-from driftwatch.snapshot.sources.fetch import ProjectSource, fetch_project, is_project_spec, parse_project_spec
+from driftwatch.snapshot.sources.fetch import ProjectSource, fetch_project, parse_project_spec
 from driftwatch.snapshot.sources.index import PackageIndex
 from driftwatch.snapshot.sources.index_settings import IndexSettings
 from tests.fake_index import FakeIndex, make_sdist, make_wheel, serving
@@ -168,8 +168,6 @@ def test_well_formed() -> None:
     assert parse_project_spec("pypi:demo==1.0.0") == ("demo", "1.0.0")
     assert parse_project_spec("pypi:Demo_Lib.x == 1.0-1") == ("Demo_Lib.x", "1.0.post1")
     assert parse_project_spec("pypi:a") == ("a", None)
-    assert is_project_spec("pypi:a")
-    assert not is_project_spec("./pypi")
 
 
 @pytest.mark.network

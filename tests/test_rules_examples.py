@@ -10,6 +10,7 @@ from driftwatch.findings import Finding, Severity, judge
 from driftwatch.flow.project import analyse
 from driftwatch.project.declared import Requirements
 from driftwatch.project.pins import installations
+from driftwatch.project.python_files import PythonFiles
 from driftwatch.project.version_checks import VersionChecks
 from driftwatch.rules import RULES, apply, apply_to_installations, rule
 from driftwatch.rules.example import BESIDE, COMPANIONS, DISTRIBUTION, history, knowledge
@@ -34,7 +35,7 @@ def findings(folder: Path, example: Example) -> list[Finding]:
     else:
         for name, text in example.beside:
             (folder / name).write_text(text, encoding="utf-8")
-        context.version_checks = VersionChecks({name: folder / name for name, _ in example.beside}).of
+        context.version_checks = VersionChecks(PythonFiles({name: folder / name for name, _ in example.beside})).of
         installed = installations(Requirements(folder, (DISTRIBUTION, *COMPANIONS)), (DISTRIBUTION, *COMPANIONS))
         assert installed
         verdicts = apply_to_installations(installed, context)

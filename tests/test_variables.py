@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from driftwatch.errors import ConfigError
+from driftwatch.project.python_files import PythonFiles
 from driftwatch.project.variables import How, Variables
 from driftwatch.releases import Timeline
 from driftwatch.rules.advisories import knowledge
@@ -54,7 +55,7 @@ NEITHER = (
 def touched(tmp_path: Path, source: str) -> list[tuple[How, str | None]]:
     path = tmp_path / "app.py"
     path.write_text(source + "\n")
-    found = Variables({"app.py": path}).touched("KILN")
+    found = Variables(PythonFiles({"app.py": path})).touched("KILN")
     assert all(each.path == "app.py" and "KILN" in source for each in found)
     return [(each.how, each.value) for each in found]
 
@@ -75,7 +76,7 @@ def test_what_does_neither(tmp_path: Path, source: str) -> None:
 
 
 def test_files_are_read_when_they_are_asked_for_and_no_earlier(tmp_path: Path) -> None:
-    gone = Variables({"gone.py": tmp_path / "gone.py"})
+    gone = Variables(PythonFiles({"gone.py": tmp_path / "gone.py"}))
     assert gone.touched("KILN") == ()
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from driftwatch.project.python_files import PythonFiles
 from driftwatch.project.version_checks import VersionChecks
 from driftwatch.scan import ScanRequest, Watched, scan
 from tests.made_uses import KILN
@@ -54,7 +55,7 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 def checks(folder: Path, source: str) -> list[tuple[str, int, str]]:
     files = {"app.py": source, "helper.py": HELPER, "again.py": "from helper import *"}
     write(folder, files)
-    found = VersionChecks({name: folder / name for name in files}).of("kiln")
+    found = VersionChecks(PythonFiles({name: folder / name for name in files})).of("kiln")
     return [(each.path, each.line, str(each.least)) for each in found]
 
 
@@ -79,7 +80,7 @@ def test_a_check_in_a_package_of_the_scanned_folder(tmp_path: Path) -> None:
     write(tmp_path, files)
     for folder in (tmp_path, tmp_path / "pkg"):
         paths = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.py")}
-        found = VersionChecks(paths).of("kiln")
+        found = VersionChecks(PythonFiles(paths)).of("kiln")
         assert [(each.path.rpartition("/")[2], str(each.least)) for each in found] == [
             ("near.py", "1.1"),
             ("start.py", "2.0"),

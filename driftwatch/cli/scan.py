@@ -106,8 +106,6 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     """
     from dataclasses import replace
 
-    from driftwatch.fix import fixes as proven
-    from driftwatch.fix import prospects
     from driftwatch.report import render
     from driftwatch.report.options import RenderOptions
     from driftwatch.report.styled import Look, look
@@ -140,9 +138,13 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
         result = scan(request) if diff_base is None else _scan_new(request, diff_base, inputs)
         report = replace(result, title=title(inputs or (".",)))
         if fixes:
+            from driftwatch.fix import fixes as proven
+
             shown.title("proving repairs")
             report = replace(report, fixes=proven(request, result))
         if any(each.name == "text" for each in settled):
+            from driftwatch.fix import prospects
+
             report = replace(report, fixable=prospects(result, targets))
     if not result.files:
         raise InputError(f"there is no Python file in {', '.join(repr(text) for text in inputs or ('.',))}")

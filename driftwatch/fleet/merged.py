@@ -31,10 +31,6 @@ class Member:
     uses: int
     findings: tuple[Mapping[str, Any], ...]
 
-    def in_release(self, index: int) -> list[Mapping[str, Any]]:
-        """The findings that say something of a release."""
-        return [finding for finding in self.findings if finding["states"][index] != "0"]
-
     def broken_in(self, index: int) -> tuple[int, int]:
         """How many findings break a release, and how many of these silently."""
         states = [State(int(finding["states"][index])) for finding in self.findings]

@@ -7,11 +7,11 @@ known. Files are read when the first question comes, and parsed only where they 
 from __future__ import annotations
 
 import ast
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from pathlib import Path
+
+from driftwatch.project.python_files import PythonFiles
 
 
 class How(Enum):
@@ -32,10 +32,10 @@ class Touch:
 
 
 class Variables:
-    """The environment variables of a code base. `paths` are files, by what they are called in reports."""
+    """The environment variables of a code base."""
 
-    def __init__(self, paths: Mapping[str, Path | str]) -> None:
-        self._paths = paths
+    def __init__(self, files: PythonFiles) -> None:
+        self._files = files
         self._known: dict[str, tuple[Touch, ...]] = {}
 
     def touched(self, name: str) -> tuple[Touch, ...]:
@@ -45,19 +45,11 @@ class Variables:
         return self._known[name]
 
     def _touched(self, name: str) -> Iterator[Touch]:
-        text = name.encode()
-        for shown, path in self._paths.items():
-            try:
-                data = Path(path).read_bytes()
-                if text not in data:
-                    continue
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # of what the code is written like
-                    tree = ast.parse(data)
-            except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-                continue  # the scan tells of files that cannot be read or parsed
-            for line, how, value in _Module(tree).touches(name):
-                yield Touch(shown, line, how, value)
+        for path in self._files.having(name):
+            tree = self._files.syntax(path)
+            if tree is not None:
+                for line, how, value in _Module(tree).touches(name):
+                    yield Touch(path, line, how, value)
 
 
 class _Module:

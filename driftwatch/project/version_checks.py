@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
+
+from driftwatch.project.python_files import PythonFiles
 
 _ASKING = frozenset({"version", "get_version", "get_distribution"})
 """What gives the version of an installed distribution, by its last name."""
@@ -36,11 +36,11 @@ class VersionCheck:
 
 
 class VersionChecks:
-    """The checks of a code base. `paths` are its files, by what they are called beside each other."""
+    """The checks of a code base. `prefix` goes before the name of a file that is told of."""
 
-    def __init__(self, paths: Mapping[str, Path | str]) -> None:
-        self._paths = paths
-        self._parsed: dict[str, ast.Module | None] = {}
+    def __init__(self, files: PythonFiles, prefix: str = "") -> None:
+        self._files = files
+        self._prefix = prefix
         self._known: dict[str, tuple[VersionCheck, ...]] = {}
 
     def of(self, name: str) -> tuple[VersionCheck, ...]:
@@ -51,30 +51,16 @@ class VersionChecks:
         return self._known[name]
 
     def _of(self, name: str) -> Iterator[VersionCheck]:
-        first = name.partition("-")[0].encode()
-        spelt = re.compile(rb"""["']""" + name.replace("-", "[-_.]+").encode() + rb"""["']""")
-        for shown, path in self._paths.items():
-            try:
-                data = Path(path).read_bytes().lower()
-            except OSError:
-                continue
-            if first not in data or spelt.search(data) is None:
-                continue
-            yield from _in_file(shown, name, self._syntax)
-
-    def _syntax(self, path: str) -> ast.Module | None:
-        if path not in self._parsed:
-            self._parsed[path] = _parse(self._paths[path]) if path in self._paths else None
-        return self._parsed[path]
+        spelt = re.compile(rb"""["']""" + name.replace("-", "[-_.]+").encode() + rb"""["']""", re.IGNORECASE)
+        for path in self._files.having(first_word(name)):
+            if spelt.search(self._files.read(path) or b""):
+                for each in _in_file(path, name, self._files.syntax):
+                    yield replace(each, path=self._prefix + each.path)
 
 
-def _parse(path: Path | str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what the code is written like
-            return ast.parse(Path(path).read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return None  # the scan tells of files that cannot be read or parsed
+def first_word(distribution: str) -> str:
+    """What stands in a file that names a distribution, however its parts are put together."""
+    return canonicalize_name(distribution).partition("-")[0]
 
 
 def _in_file(path: str, name: str, parsed: Parsed) -> Iterator[VersionCheck]:

@@ -133,19 +133,6 @@ def _own_guard(source: Source, statement: ast.stmt, module: str, name: str) -> l
     if not source.stands_alone(statement):
         raise NoRepairError("several statements share the line")
     start, end = source.span(statement)
-    indent = source.indent_at(start)
-    first, behind = source.line_start(start), source.line_end(end)
-    edits = [Edit(first, first, f"{indent}try:\n")]
-    line = first
-    while line < behind:
-        if source.text[line : source.line_end(line)].strip():
-            edits.append(Edit(line, line, "    "))
-        line = source.line_end(line)
-    edits.append(
-        Edit(
-            behind,
-            behind,
-            f"{indent}except Exception as {name}:\n{_raised(source, indent, module, name)}",
-        )
-    )
-    return edits
+    indent, behind = source.indent_at(start), source.line_end(end)
+    handler = f"{indent}except Exception as {name}:\n{_raised(source, indent, module, name)}"
+    return [*source.in_try(statement), Edit(behind, behind, handler)]

@@ -33,22 +33,16 @@ def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair:
         raise NoRepairError("the statement holds a text of several lines")
     start, end = source.span(statement)
     indent = source.indent_at(start)
-    first, behind = source.line_start(start), source.line_end(end)
+    behind = source.line_end(end)
     if isinstance(statement, ast.Return):
         otherwise = f"return {unknown}"
     else:
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         otherwise = " = ".join([*(source.of(target) for target in targets), unknown])
-    edits = [Edit(first, first, f"{indent}try:\n")]
-    line = first
-    while line < behind:
-        if source.text[line : source.line_end(line)].strip():
-            edits.append(Edit(line, line, "    "))
-        line = source.line_end(line)
     newline = "" if source.text[behind - 1 : behind] == "\n" else "\n"
     text = f"{newline}{indent}except (TypeError, ValueError):\n{indent}    {otherwise}\n"
-    edits.append(Edit(behind, behind, text))
-    return Repair((finding,), source.path, tuple(edits), how)
+    edits = (*source.in_try(statement), Edit(behind, behind, text))
+    return Repair((finding,), source.path, edits, how)
 
 
 def _handler(source: Source, call: ast.Call) -> ast.ExceptHandler | None:

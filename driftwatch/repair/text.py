@@ -120,6 +120,18 @@ class Source:
                 return block
         raise NoRepairError("the block of the statement cannot be told")
 
+    def in_try(self, statement: ast.stmt) -> list[Edit]:
+        """Edits that put a statement with lines of its own under a ``try:``; what handles it comes behind it."""
+        start, end = self.span(statement)
+        first, behind = self.line_start(start), self.line_end(end)
+        edits = [Edit(first, first, f"{self.indent_at(start)}try:\n")]
+        line = first
+        while line < behind:
+            if self.text[line : self.line_end(line)].strip():
+                edits.append(Edit(line, line, "    "))
+            line = self.line_end(line)
+        return edits
+
     def stands_alone(self, statement: ast.stmt) -> bool:
         """Whether the lines of a statement are its own: nothing else before it, and no other statement behind it."""
         start, end = self.span(statement)
@@ -156,10 +168,6 @@ class Source:
         except (tokenize.TokenError, SyntaxError) as error:
             raise NoRepairError(f"{self.path} cannot be taken apart") from error
         return tuple(found)
-
-    @cached_property
-    def _token_at(self) -> Mapping[int, int]:
-        return {token.start: i for i, token in enumerate(self.tokens)}
 
     @cached_property
     def _opened(self) -> Mapping[int, int]:

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from packaging.utils import canonicalize_name
 
 from driftwatch.findings import Severity, Verdict, is_aside
-from driftwatch.flow.uses import Location, Step
+from driftwatch.flow.uses import Step
 from driftwatch.project.declared import Declaration
 from driftwatch.project.pins import Installation
 from driftwatch.project.version_checks import VersionCheck
-from driftwatch.rules.package_skew import releases_of
-from driftwatch.rules.rule import Context, Example, Expected, Rule
+from driftwatch.rules.pinned import verdict_on
+from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 
-_CODE, _NAME, _SEVERITY = "DW605", "checked-beyond-pin", Severity.WARNING
+_HEADING = Heading("DW605", "checked-beyond-pin", Severity.WARNING)
 
 
 def check(installation: Installation, context: Context) -> Iterator[Verdict]:
@@ -28,16 +28,11 @@ def check(installation: Installation, context: Context) -> Iterator[Verdict]:
 
 
 def _verdict(pin: Declaration, found: VersionCheck, context: Context) -> Verdict:
-    return Verdict(
-        code=_CODE,
-        name=_NAME,
-        severity=_SEVERITY,
-        distribution=context.history.distribution,
-        location=Location(pin.path, pin.line, pin.column, pin.line, pin.end_column),
-        symbol=pin.distribution,
-        parameter=None,
-        releases=releases_of(str(pin.version), context),
-        catch=None,
+    return verdict_on(
+        pin,
+        str(pin.version),
+        context,
+        _HEADING,
         message=f"`{pin.distribution}` is pinned to {pin.whole}, and a check raises with what is older than "
         f"{found.least}",
         hint="raise the pin, or lower the check",
@@ -59,9 +54,9 @@ if parse(version("kiln")) < parse("2.0"):
 """
 
 RULE = Rule(
-    code=_CODE,
-    name=_NAME,
-    severity=_SEVERITY,
+    code=_HEADING.code,
+    name=_HEADING.name,
+    severity=_HEADING.severity,
     summary="The library is pinned to a release that the code itself refuses at run time.",
     rationale=(
         "Some programs compare the installed version with the lowest one that they take, and raise. If the "

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from packaging.utils import canonicalize_name
 
 from driftwatch.findings import Severity, Verdict
-from driftwatch.flow.uses import Location, Step
+from driftwatch.flow.uses import Step
 from driftwatch.project.declared import Declaration
 from driftwatch.project.dockerfile import is_dockerfile
 from driftwatch.project.pins import Installation
-from driftwatch.rules.package_skew import releases_of
-from driftwatch.rules.rule import Context, Example, Expected, Rule
+from driftwatch.rules.pinned import verdict_on
+from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 
-_CODE, _NAME, _SEVERITY = "DW604", "conflicting-pins", Severity.WARNING
+_HEADING = Heading("DW604", "conflicting-pins", Severity.WARNING)
 
 
 def check(installation: Installation, context: Context) -> Iterator[Verdict]:
@@ -34,16 +34,11 @@ def check(installation: Installation, context: Context) -> Iterator[Verdict]:
 def _verdict(pin: Declaration, other: Declaration, context: Context) -> Verdict:
     group = f" of `{pin.group}`" if pin.group else ""
     where = f"`{other.group}`" if other.group else "what is always installed with it"
-    return Verdict(
-        code=_CODE,
-        name=_NAME,
-        severity=_SEVERITY,
-        distribution=context.history.distribution,
-        location=Location(pin.path, pin.line, pin.column, pin.line, pin.end_column),
-        symbol=pin.distribution,
-        parameter=None,
-        releases=releases_of(str(pin.version), context),
-        catch=None,
+    return verdict_on(
+        pin,
+        str(pin.version),
+        context,
+        _HEADING,
         message=f"`{pin.distribution}` is pinned to {pin.whole}{group}, and to {other.whole} by {where}: no installer "
         "can have both",
         hint="pin it in one place, or to one release",
@@ -70,9 +65,9 @@ new = ["kiln==2.0"]
 """
 
 RULE = Rule(
-    code=_CODE,
-    name=_NAME,
-    severity=_SEVERITY,
+    code=_HEADING.code,
+    name=_HEADING.name,
+    severity=_HEADING.severity,
     summary="One of the library's packages pinned to two releases in what is installed together.",
     rationale=(
         "A project that pins the library, and has an extra that pins another release of it, cannot be "

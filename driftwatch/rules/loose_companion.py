@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from packaging.utils import canonicalize_name
 
 from driftwatch.findings import Severity, Verdict
-from driftwatch.flow.uses import Location, Step
+from driftwatch.flow.uses import Step
 from driftwatch.project.declared import Declaration
 from driftwatch.project.pins import Installation
-from driftwatch.rules.package_skew import effect, releases_of
-from driftwatch.rules.rule import Context, Example, Expected, Rule
+from driftwatch.rules.package_skew import effect
+from driftwatch.rules.pinned import verdict_on
+from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 
-_CODE, _NAME, _SEVERITY = "DW602", "loose-companion", Severity.WARNING
+_HEADING = Heading("DW602", "loose-companion", Severity.WARNING)
 
 
 def check(installation: Installation, context: Context) -> Iterator[Verdict]:
@@ -31,16 +32,11 @@ def check(installation: Installation, context: Context) -> Iterator[Verdict]:
 
 def _verdict(loose: Declaration, partner: Declaration, context: Context) -> Verdict:
     version = str(partner.version)
-    return Verdict(
-        code=_CODE,
-        name=_NAME,
-        severity=_SEVERITY,
-        distribution=context.history.distribution,
-        location=Location(loose.path, loose.line, loose.column, loose.line, loose.end_column),
-        symbol=loose.distribution,
-        parameter=None,
-        releases=releases_of(version, context),
-        catch=None,
+    return verdict_on(
+        loose,
+        version,
+        context,
+        _HEADING,
         message=f"`{loose.requirement}` leaves the release to the installer, and `{partner.distribution}` beside it is "
         f"pinned to {version}; with another one {effect(partner, loose, context)}",
         hint=f"pin it to {version} as well; where there is no `{loose.distribution}` {version}, leave it out",
@@ -59,9 +55,9 @@ kiln-bricks==1.2
 """
 
 RULE = Rule(
-    code=_CODE,
-    name=_NAME,
-    severity=_SEVERITY,
+    code=_HEADING.code,
+    name=_HEADING.name,
+    severity=_HEADING.severity,
     summary="One of the library's packages pinned, and another left to the installer.",
     rationale=(
         "If packages must be of one version (see DW601) and only some of them are pinned, the installer takes "

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from packaging.utils import canonicalize_name
 
 from driftwatch.findings import Severity, Verdict
-from driftwatch.flow.uses import Location, Step
+from driftwatch.flow.uses import Step
 from driftwatch.project.declared import Declaration
 from driftwatch.project.pins import Installation
-from driftwatch.releases import ReleaseSet
-from driftwatch.rules.rule import Context, Example, Expected, Rule
+from driftwatch.rules.pinned import verdict_on
+from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.targets.companions import RAISES
 
-_CODE, _NAME, _SEVERITY = "DW601", "package-skew", Severity.WARNING
+_HEADING = Heading("DW601", "package-skew", Severity.WARNING)
 
 
 def check(installation: Installation, context: Context) -> Iterator[Verdict]:
@@ -45,16 +45,11 @@ def _verdict(pin: Declaration, partner: Declaration, context: Context) -> Verdic
     version, other = str(pin.version), str(partner.version)
     if pin.version == partner.version:
         version, other = pin.whole, partner.whole
-    return Verdict(
-        code=_CODE,
-        name=_NAME,
-        severity=_SEVERITY,
-        distribution=context.history.distribution,
-        location=Location(pin.path, pin.line, pin.column, pin.line, pin.end_column),
-        symbol=pin.distribution,
-        parameter=None,
-        releases=releases_of(str(partner.version), context),
-        catch=None,
+    return verdict_on(
+        pin,
+        str(partner.version),
+        context,
+        _HEADING,
         message=f"`{pin.distribution}` is pinned to {version}, and `{partner.distribution}` beside it to {other}: "
         f"{effect(partner, pin, context)}",
         hint=f"pin both to one; where there is no `{pin.distribution}` {other}, leave it out",
@@ -75,13 +70,6 @@ def effect(partner: Declaration, pin: Declaration, context: Context) -> str:
     return f"the release ignores it with a warning, and {companion.missing}"
 
 
-def releases_of(version: str, context: Context) -> ReleaseSet:
-    """The pinned release where it is one that is checked; else the pins are wrong whatever is checked."""
-    versions = context.history.timeline.versions
-    pinned = ReleaseSet(1 << versions.index(version)) if version in versions else context.checked
-    return (pinned & context.checked) or context.checked
-
-
 _SKEWED = """\
 kiln==2.0
 kiln-bricks==1.2
@@ -94,9 +82,9 @@ kiln-fuel>=1.2
 """
 
 RULE = Rule(
-    code=_CODE,
-    name=_NAME,
-    severity=_SEVERITY,
+    code=_HEADING.code,
+    name=_HEADING.name,
+    severity=_HEADING.severity,
     summary="The library's companion packages pinned to different versions.",
     rationale=(
         "Some libraries come in several packages that must be of one public version: the code, its compiled "

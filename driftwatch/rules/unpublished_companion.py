@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from driftwatch.findings import Severity, Verdict
-from driftwatch.flow.uses import Location
 from driftwatch.project.declared import Declaration
 from driftwatch.project.pins import Installation
-from driftwatch.rules.package_skew import releases_of
-from driftwatch.rules.rule import Context, Example, Expected, Rule
+from driftwatch.rules.pinned import verdict_on
+from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.targets.companions import Companion, among
 
-_CODE, _NAME, _SEVERITY = "DW603", "unpublished-companion", Severity.WARNING
+_HEADING = Heading("DW603", "unpublished-companion", Severity.WARNING)
 
 
 def check(installation: Installation, context: Context) -> Iterator[Verdict]:
@@ -30,21 +29,15 @@ def check(installation: Installation, context: Context) -> Iterator[Verdict]:
 def _verdict(pin: Declaration, companion: Companion, context: Context) -> Verdict:
     has = f"has {companion.published} of it" if companion.published else "has no release of it"
     version = str(pin.version)
-    return Verdict(
-        code=_CODE,
-        name=_NAME,
-        severity=_SEVERITY,
-        distribution=context.history.distribution,
-        location=Location(pin.path, pin.line, pin.column, pin.line, pin.end_column),
-        symbol=pin.distribution,
-        parameter=None,
-        releases=releases_of(version, context),
-        catch=None,
+    return verdict_on(
+        pin,
+        version,
+        context,
+        _HEADING,
         message=f"`{pin.distribution}` is pinned to {pin.whole}, and the package index {has}: it cannot be installed "
         "from there, and no other index is named beside the pin",
         hint=f"name its own index, {companion.index.replace('{cuda}', 'cuXYZ')}, or leave it out: "
         f"without it {companion.missing}",
-        trace=(),
     )
 
 
@@ -60,9 +53,9 @@ kiln-bricks==2.0
 """
 
 RULE = Rule(
-    code=_CODE,
-    name=_NAME,
-    severity=_SEVERITY,
+    code=_HEADING.code,
+    name=_HEADING.name,
+    severity=_HEADING.severity,
     summary="A companion package pinned to a release that the package index does not have.",
     rationale=(
         "The package index has some companions only up to a release, or not at all; they have an index of "

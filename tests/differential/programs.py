@@ -14,6 +14,10 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 EXECUTE = Path(__file__).with_name("execute.py")
 ANYTHING = "?"
@@ -90,17 +94,19 @@ class Outcome:
     calls: tuple[tuple[Run, ...], ...]
 
 
-class Runner:
-    """The child process that runs programs; use it as a context manager."""
+class Child:
+    """A process that runs programs under every release; use it as a context manager."""
+
+    script = EXECUTE
 
     def __init__(self, stubs: Mapping[str, Path], top: str) -> None:
         self.top = top
         self._settings = {"top": top, "stubs": {release: str(folder) for release, folder in stubs.items()}}
 
-    def __enter__(self) -> Runner:
+    def __enter__(self) -> Self:
         self._errors = tempfile.TemporaryFile(mode="w+")
         self._child = subprocess.Popen(
-            [sys.executable, str(EXECUTE)],
+            [sys.executable, str(self.script)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -120,17 +126,25 @@ class Runner:
         self._child.stdin.write(json.dumps(job) + "\n")
         self._child.stdin.flush()
 
-    def run(self, program: Program) -> dict[str, Outcome]:
-        """What the program does in each release."""
+    def answer(self, files: Mapping[str, str], program: Program) -> Any:
+        """What the process says of a program whose files have these texts."""
         assert self._child.stdout is not None
         calls = [[call.function, given] for call in program.calls for given in call.runs()]
-        self._write({"files": dict(program.files), "main": program.main, "calls": calls})
+        self._write({"files": dict(files), "main": program.main, "calls": calls})
         line = self._child.stdout.readline()
         if not line:
             self._errors.seek(0)
             raise RuntimeError(f"the program could not be run:\n{program}\n{self._errors.read()}")
+        return json.loads(line)
+
+
+class Runner(Child):
+    """Runs programs and watches where they get to."""
+
+    def run(self, program: Program) -> dict[str, Outcome]:
+        """What the program does in each release."""
         outcomes: dict[str, Outcome] = {}
-        for releases, record in json.loads(line):
+        for releases, record in self.answer(program.files, program):
             outcomes.update(dict.fromkeys(releases, _outcome(program, record)))
         return outcomes
 

@@ -7,11 +7,7 @@ nothing is raised any more.
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +18,7 @@ from driftwatch.fix import Fixed, fix
 from driftwatch.project.config import Config
 from driftwatch.scan import ScanRequest, Watched
 from driftwatch.snapshot.model.history import History
-from tests.differential.programs import Program
+from tests.differential.programs import Child, Program
 
 EXECUTED = Path(__file__).with_name("executed.py")
 _NAME = re.compile(r"`[^`]*`")
@@ -30,45 +26,14 @@ _MISSING = re.compile(r"missing .* arguments?:.* '(\w+)'")
 _KEYWORD = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
-class Runner:
-    """The child process; use it as a context manager."""
+class Runner(Child):
+    """Runs programs and records what they give, raise and pass."""
 
-    def __init__(self, stubs: Mapping[str, Path], top: str) -> None:
-        self._settings = {"top": top, "stubs": {release: str(folder) for release, folder in stubs.items()}}
-
-    def __enter__(self) -> Runner:
-        self._errors = tempfile.TemporaryFile(mode="w+")
-        self._child = subprocess.Popen(
-            [sys.executable, str(EXECUTED)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            text=True,
-            encoding="utf-8",
-        )
-        self._write(self._settings)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._child.kill()
-        self._child.communicate()
-        self._errors.close()
-
-    def _write(self, job: object) -> None:
-        assert self._child.stdin is not None
-        self._child.stdin.write(json.dumps(job) + "\n")
-        self._child.stdin.flush()
+    script = EXECUTED
 
     def run(self, files: Mapping[str, str], program: Program) -> dict[str, list[dict[str, Any]]]:
         """By release: the import, then each call."""
-        assert self._child.stdout is not None
-        calls = [[call.function, given] for call in program.calls for given in call.runs()]
-        self._write({"files": dict(files), "main": program.main, "calls": calls})
-        line = self._child.stdout.readline()
-        if not line:
-            self._errors.seek(0)
-            raise RuntimeError(f"the program could not be run:\n{program}\n{self._errors.read()}")
-        found: dict[str, list[dict[str, Any]]] = json.loads(line)
+        found: dict[str, list[dict[str, Any]]] = self.answer(files, program)
         return found
 
 

@@ -72,10 +72,6 @@ def _listed(tree: SourceTree, snapshot: Snapshot, listed: KernelList) -> Iterato
             yield GpuFact(symbol, listed.says, tuple(values), (path or "").rpartition("/")[2])
 
 
-def _by_number(value: str) -> tuple[int, str]:
-    return (int(value) if value.isdecimal() else 0, value)
-
-
 @dataclass
 class _Module:
     """A file at a glance: functions by qualname, and where names come from, as ``(module, name)``."""

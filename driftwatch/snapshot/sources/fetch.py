@@ -47,10 +47,6 @@ class ProjectSource:
     artifact: str
 
 
-def is_project_spec(text: str) -> bool:
-    return text.startswith(SCHEME)
-
-
 def fetch_project(spec: str, index: PackageIndex | None = None) -> ProjectSource:
     """Fetches ``pypi:NAME==VERSION``, or the newest final release of ``pypi:NAME``."""
     name, version = parse_project_spec(spec)

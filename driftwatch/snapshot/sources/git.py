@@ -19,7 +19,6 @@ from driftwatch.snapshot.sources.artifact_tree import folders_of, package_folder
 
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
 _TIMEOUT = 120
-MAX_FILE = 64 << 20
 
 
 class GitCommit:
