@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from driftwatch.snapshot.collect.release import collect
-from driftwatch.snapshot.model.symbols import ParameterKind, Ref, Snapshot, Symbol
-from driftwatch.snapshot.sources.tree import FolderTree
+from driftwatch.snapshot.model.symbols import ParameterKind, Ref, Signature, Snapshot, Symbol
+from driftwatch.snapshot.sources.tree import FileTree, FolderTree
 
 
 def symbol(snapshot: Snapshot, text: str) -> Symbol:
@@ -31,3 +31,10 @@ def collected(tmp_path: Path, **files: str) -> Snapshot:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return collect(FolderTree(tmp_path), "pkg", "1")
+
+
+def signature(text: str) -> Signature:
+    """The signature of a function that is written ``def function(pot, *, heat=900): ...``, without the name."""
+    found = symbol(collect(FileTree({"one.py": f"def function{text}: ...".encode()}, ""), "one", "1"), "one:function")
+    assert found.signature is not None
+    return found.signature

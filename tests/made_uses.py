@@ -17,9 +17,9 @@ from driftwatch.flow.uses import (
     Use,
 )
 from driftwatch.releases import ReleaseSet
-from driftwatch.rules.example import history
 from driftwatch.rules.rule import Context, Rule
 from driftwatch.snapshot.model.symbols import Ref
+from tests.kiln import history
 
 KILN = history()
 ALL = KILN.timeline.all

@@ -9,12 +9,12 @@ from driftwatch.report import watch as watch_report
 from driftwatch.report.styled import Look
 from driftwatch.rules.advisories import load
 from driftwatch.rules.behaviour import BehaviourChange, behaviour_changes
-from driftwatch.rules.example import history, knowledge
 from driftwatch.snapshot.comparison.diff import diff
 from driftwatch.snapshot.store.store import load as load_history
 from driftwatch.snapshot.store.store import snapshot_of
 from driftwatch.targets.target import shipped_targets
 from driftwatch.watching.news import NewRelease, News
+from tests.kiln import history, knowledge
 
 KILN = history()
 

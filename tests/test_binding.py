@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from driftwatch.binding.signature import Fault, Shape, bind
-from driftwatch.rules.example import signature
 from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Signature
+from tests.collecting import signature
 
 NAMES = ("a", "b", "c", "d", "e", "f", "g")
 

@@ -11,10 +11,10 @@ from driftwatch.binding.signature import Fault
 from driftwatch.findings import Severity
 from driftwatch.flow.uses import Argument, Catch, Outcome
 from driftwatch.rules import missing_argument, shifted_positional, too_many_positional, unknown_keyword
-from driftwatch.rules.example import signature
 from driftwatch.rules.shifted_positional import renamed_in_place
 from driftwatch.snapshot.model.history import merge
 from driftwatch.snapshot.model.symbols import Ref, Snapshot, Symbol, SymbolKind
+from tests.collecting import signature
 from tests.made_uses import ALL, SILENT, at, call, findings, passed, releases, said, verdicts
 
 DW101, DW102 = unknown_keyword.RULE, missing_argument.RULE

@@ -13,8 +13,8 @@ from driftwatch.project.pins import installations
 from driftwatch.project.python_files import PythonFiles
 from driftwatch.project.version_checks import VersionChecks
 from driftwatch.rules import RULES, apply, apply_to_installations, rule
-from driftwatch.rules.example import BESIDE, COMPANIONS, DISTRIBUTION, history, knowledge
 from driftwatch.rules.rule import Context, Example, Rule
+from tests.kiln import BESIDE, COMPANIONS, DISTRIBUTION, history, knowledge
 
 KILN = history()
 BAD = [pytest.param(each, example, id=f"{each.code}-{i}") for each in RULES for i, example in enumerate(each.bad)]

@@ -26,9 +26,9 @@ from driftwatch.rules import (
     subclass_contract,
     unsafe_signature_probe,
 )
-from driftwatch.rules.example import knowledge
 from driftwatch.rules.rule import Context
 from driftwatch.snapshot.model.symbols import Ref
+from tests.kiln import knowledge
 from tests.made_uses import ALL, HERE, KILN, at, call, findings, imported, name, passed, releases, said
 
 DW301, DW302 = deprecated.RULE, subclass_contract.RULE

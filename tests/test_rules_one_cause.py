@@ -14,12 +14,12 @@ from driftwatch.report.options import RenderOptions
 from driftwatch.report.styled import Look
 from driftwatch.report.text import render
 from driftwatch.rules import deprecated, narrow_import_guard, unknown_keyword, unsafe_signature_probe
-from driftwatch.rules.example import knowledge
 from driftwatch.rules.rule import Context
 from driftwatch.scan import ScanRequest, Watched, scan
 from driftwatch.scanned import Report
 from driftwatch.snapshot.model.history import Epoch, History
 from driftwatch.snapshot.model.symbols import Deprecation, Ref
+from tests.kiln import knowledge
 from tests.made_uses import ALL, HERE, KILN, at, call, imported, name, passed, releases
 
 

@@ -11,10 +11,10 @@ import pytest
 from driftwatch.errors import ConfigError, InputError, UsageError
 from driftwatch.flow.uses import Outcome
 from driftwatch.project.config import Config, config_for, load
-from driftwatch.rules.example import history
 from driftwatch.scan import ScanRequest, Watched, scan
 from driftwatch.scanned import Report
 from driftwatch.suppress import baseline_text
+from tests.kiln import history
 
 KILN = history()
 TIMELINE = KILN.timeline

@@ -7,9 +7,9 @@ from textwrap import dedent
 
 from driftwatch.fix import Fixed, fix
 from driftwatch.project.config import Config
-from driftwatch.rules.example import history
 from driftwatch.scan import ScanRequest, Watched
 from driftwatch.snapshot.model.history import History
+from tests.kiln import history
 
 
 def fixed(

@@ -8,8 +8,8 @@ import pytest
 
 from driftwatch.repair.examples import EXAMPLES, RepairExample
 from driftwatch.repair.plan import CODES
-from driftwatch.rules.example import knowledge
 from tests.fix.fixing import fixed, text_of
+from tests.kiln import knowledge
 
 ALL = [pytest.param(code, each, id=f"{code} {each.title}") for code, repaired in EXAMPLES.items() for each in repaired]
 

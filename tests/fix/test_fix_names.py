@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from driftwatch.releases import Timeline
-from driftwatch.rules.example import signature
 from driftwatch.snapshot.model.history import History, merge
 from driftwatch.snapshot.model.symbols import Deprecation, Ref, Snapshot, Symbol, SymbolKind
+from tests.collecting import signature
 from tests.fix.fixing import fixed, reasons, text_of
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from driftwatch.flow.project import analyse
 from driftwatch.flow.uses import ImportUse, Outcome
-from driftwatch.rules.example import history
+from tests.kiln import history
 
 KILN = history()
 
