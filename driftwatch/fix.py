@@ -23,11 +23,11 @@ from driftwatch.adapter.policy import load_policy
 from driftwatch.adapter.rules import DROP
 from driftwatch.binding.calls import parts
 from driftwatch.findings import Finding, Severity, judge, order
-from driftwatch.flow.syntax.source import without_warnings
 from driftwatch.flow.uses import Argument, CallUse, Outcome
 from driftwatch.passages import Passages
 from driftwatch.project.declared import Declaration
 from driftwatch.project.style import line_width
+from driftwatch.python_text import without_warnings
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.repair.bounds import Raised, rewritten
 from driftwatch.repair.described import described

@@ -18,7 +18,6 @@ from packaging.utils import canonicalize_name
 from driftwatch.errors import UsageError
 from driftwatch.findings import Finding, Verdict, judge, placed
 from driftwatch.flow.project import analyse
-from driftwatch.flow.syntax.source import SourceError, decode, without_warnings
 from driftwatch.flow.uses import Diagnostic, LookUse, SwitchedOff, Unresolved
 from driftwatch.passages import Passages
 from driftwatch.project import ranges
@@ -29,6 +28,7 @@ from driftwatch.project.pins import installations
 from driftwatch.project.python_files import PythonFiles
 from driftwatch.project.variables import Variables
 from driftwatch.project.version_checks import VersionChecks, first_word
+from driftwatch.python_text import SourceError, decode, without_warnings
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules import RULES, apply, apply_to_installations, told_once
 from driftwatch.rules.advisories import load, within

@@ -16,7 +16,7 @@ from driftwatch.flow.interpreter.exports import hooks, telling_names
 from driftwatch.flow.interpreter.world import World
 from driftwatch.flow.semantics import SEMANTICS
 from driftwatch.flow.sources.files import Files
-from driftwatch.flow.syntax.source import SourceError
+from driftwatch.python_text import SourceError
 from driftwatch.snapshot.model.adapted import face_of
 from driftwatch.snapshot.model.history import History
 

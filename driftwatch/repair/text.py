@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from driftwatch.flow.syntax.source import SourceError, decode, without_warnings
 from driftwatch.flow.uses import Location
+from driftwatch.python_text import SourceError, decode, without_warnings
 from driftwatch.repair.model import Edit, NoRepairError
 
 _OPENING, _CLOSING = "([{", ")]}"

@@ -14,8 +14,8 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from driftwatch.flow.syntax import concrete, positions, syntax
 from driftwatch.flow.syntax.children import children, walk
-from driftwatch.flow.syntax.source import SourceError
 from driftwatch.flow.syntax.syntax import Tree, parse
+from driftwatch.python_text import SourceError
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 FILES = (

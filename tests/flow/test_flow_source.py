@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftwatch.flow.syntax.source import SourceError, decode
 from driftwatch.flow.syntax.survey import Import, survey
+from driftwatch.python_text import SourceError, decode
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 

@@ -17,9 +17,9 @@ from driftwatch.flow.sources.contents import Contents
 from driftwatch.flow.sources.first_look import BY_DOTS, EVERYTHING, Importers, seems_to_import
 from driftwatch.flow.sources.outline import Definition, assigned, definition, definitions, heads, imports, is_long_class
 from driftwatch.flow.sources.resolution import Resolution, stem_of, tail_of
-from driftwatch.flow.syntax.source import SourceError, decode
 from driftwatch.flow.syntax.survey import Import, Survey, survey
 from driftwatch.flow.uses import Diagnostic
+from driftwatch.python_text import SourceError, decode
 from driftwatch.snapshot.model.adapted import face_in
 from driftwatch.snapshot.model.history import History
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from driftwatch.flow.syntax.source import SourceError
+from driftwatch.python_text import SourceError
 
 FILLING_METHODS = frozenset({"add", "append", "appendleft", "extend", "insert", "put", "set", "setdefault", "update"})
 """Methods that put something into what they are called on."""

@@ -17,8 +17,8 @@ import libcst as cst
 from driftwatch.flow.syntax.children import walk
 from driftwatch.flow.syntax.concrete import Concrete, is_supported
 from driftwatch.flow.syntax.positions import Positions, Span
-from driftwatch.flow.syntax.source import SourceError
 from driftwatch.flow.uses import Location, Step
+from driftwatch.python_text import SourceError
 
 
 @dataclass(eq=False)

@@ -1,4 +1,4 @@
-"""Bytes of a file to text as Python would read it, and to the top-level pieces that are parsed one by one.
+"""Bytes of a Python file to text, as Python would read it.
 
 Enters: the bytes of one ``.py`` file, whatever they are. Leaves: text with ``\\n`` line ends, or a `SourceError` with
 one sentence. Nothing is executed and no other file is read.
