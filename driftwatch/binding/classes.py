@@ -6,35 +6,12 @@ could bring the member, that is said, not guessed.
 
 from __future__ import annotations
 
-import abc
-import enum
 from collections.abc import Iterator, Sequence
-from typing import Generic, NamedTuple, Protocol
 
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model.history import History, Lookup
+from driftwatch.snapshot.model.standard_bases import ABSTRACT_BASES, readable_on_class
 from driftwatch.snapshot.model.symbols import Binding, Ref, Symbol, SymbolKind
-
-
-class _AnyTuple(NamedTuple):
-    """Stands for every named tuple: its own members are those of all."""
-
-
-_STANDARD_BASES: dict[str, type] = {
-    "abc.ABC": abc.ABC,
-    "enum.Enum": enum.Enum,
-    "enum.IntEnum": enum.IntEnum,
-    "enum.Flag": enum.Flag,
-    "enum.IntFlag": enum.IntFlag,
-    "typing.Protocol": Protocol,
-    "typing_extensions.Protocol": Protocol,
-    "typing.Generic": Generic,
-    "typing.NamedTuple": _AnyTuple,
-}
-"""The foreign bases whose own members are known, because they are Python's."""
-
-_ENUM_MEMBERS = frozenset({"name", "value"})
-_ABSTRACT_BASES = frozenset({"abc.ABC", "typing.Protocol", "typing_extensions.Protocol"})
 
 
 def candidates(history: History, cls: Ref, releases: ReleaseSet, *, exact: bool) -> Iterator[tuple[Ref, ReleaseSet]]:
@@ -80,7 +57,9 @@ def look_up(history: History, cls: Ref, name: str, releases: ReleaseSet, *, inst
     for i in (releases - present - unknown).indices():
         one = ReleaseSet(1 << i)
         order, _ = history.lineage(cls, one)
-        if _from_standard_base(history, order, name, one, instance):
+        if not instance and any(
+            readable_on_class(base, name) for base in (*_foreign_bases(history, order, one), "object")
+        ):
             present |= one
         elif any(one <= e.releases and e.symbol.open for base in order for e in history.of(base)):
             unknown |= one
@@ -109,19 +88,7 @@ def _is_instance_attribute(symbol: Symbol) -> bool:
 def is_abstract(history: History, cls: Ref, release: ReleaseSet) -> bool:
     """Whether Python refuses to construct the class while it has abstract methods, in one release."""
     order, _ = history.lineage(cls, release)
-    return any(base.partition("[")[0] in _ABSTRACT_BASES for base in _foreign_bases(history, order, release))
-
-
-def _from_standard_base(history: History, order: Sequence[Ref], name: str, release: ReleaseSet, instance: bool) -> bool:
-    for base in (*_foreign_bases(history, order, release), "object"):
-        known = _STANDARD_BASES.get(base.partition("[")[0], object if base == "object" else None)
-        if known is None:
-            continue
-        if hasattr(known, name) or (not instance and hasattr(type(known), name)):
-            return True
-        if instance and isinstance(known, enum.EnumMeta) and name in _ENUM_MEMBERS:
-            return True
-    return False
+    return any(base.partition("[")[0] in ABSTRACT_BASES for base in _foreign_bases(history, order, release))
 
 
 def _foreign_bases(history: History, order: Sequence[Ref], release: ReleaseSet) -> Iterator[str]:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model.history import History
+from driftwatch.snapshot.model.standard_bases import ENUMERATIONS
 from driftwatch.snapshot.model.symbols import Ref, SymbolKind
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"-?\d+")
-_ENUM_BASES = frozenset({"enum.Enum", "enum.IntEnum", "enum.Flag", "enum.IntFlag"})
 
 
 def enum_in(history: History, module: str, annotation: str, releases: ReleaseSet) -> Ref | None:
@@ -29,7 +29,7 @@ def enum_in(history: History, module: str, annotation: str, releases: ReleaseSet
                 defined = history.definition(epoch, ref)
                 if epoch.releases.isdisjoint(releases) or epoch.symbol.kind is not SymbolKind.CLASS:
                     continue
-                if _ENUM_BASES.intersection(epoch.symbol.bases) or _holds_numbers_alone(history, defined):
+                if ENUMERATIONS.intersection(epoch.symbol.bases) or _holds_numbers_alone(history, defined):
                     return defined
     return None
 

@@ -7,17 +7,10 @@ from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.values import Class, External, Value, unknown
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model.lineage import merged
-
-PLAIN_BASES = frozenset(
-    {"builtins.object", "abc.ABC", "typing.Protocol", "typing.Generic", "typing.NamedTuple",
-     "typing_extensions.NamedTuple"}
-)  # fmt: skip
-"""Classes from elsewhere that give their instances no attributes."""
+from driftwatch.snapshot.model.standard_bases import NAMED_TUPLES, WITHOUT_ATTRIBUTES
 
 TUPLE_METHODS = frozenset({"_asdict", "_replace"})
 """What a named tuple can do beside what any tuple can."""
-
-_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 
 _DICTS = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
 
@@ -103,7 +96,7 @@ def inheriting(order: list[ClassCode], where: ReleaseSet) -> list[tuple[ClassCod
 
 def is_tuple(code: ClassCode) -> bool:
     """Whether a class is a named tuple."""
-    return _descends(code, _TUPLES)
+    return _descends(code, NAMED_TUPLES)
 
 
 def is_typed_dict(code: ClassCode) -> bool:
@@ -132,7 +125,11 @@ def _descends(code: ClassCode, bases: frozenset[str]) -> bool:
 def holds_what_is_set(code: ClassCode) -> bool:
     """Whether an instance of a class holds what its methods set on it, and nothing else."""
     order, others = lineage(code)
-    if any(not (isinstance(a, External) and a.dotted in PLAIN_BASES) for base in others for _, a in base.alternatives):
+    if any(
+        not (isinstance(a, External) and a.dotted in WITHOUT_ATTRIBUTES)
+        for base in others
+        for _, a in base.alternatives
+    ):
         return False
     for each in order:
         if any(hook in each.methods for hook in _HOOKS) or any(

@@ -49,6 +49,7 @@ from driftwatch.flow.interpreter.shared import share_constants
 from driftwatch.flow.interpreter.skips import mark_of_body, mark_skipped
 from driftwatch.flow.uses import Construction, Location, MethodDefinition, SubclassUse
 from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.model.standard_bases import PLAIN_BASES
 
 
 def define_class(run: Run, node: cst.ClassDef) -> Value:
@@ -206,7 +207,7 @@ def _subclass_uses(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
         for where, atom in as_alternatives(base, run.state.reach):
             if isinstance(atom, LibObject) and atom.is_class:
                 library.append((where, atom))
-            elif not (isinstance(atom, External) and atom.dotted in ("builtins.object", "abc.ABC", "typing.Protocol")):
+            elif not (isinstance(atom, External) and atom.dotted in PLAIN_BASES):
                 unknown |= where
     if not library or not run.frame.records:
         return

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from driftwatch.flow.domain.lineage import PLAIN_BASES, lineage
+from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import (
     Atom,
@@ -24,11 +24,11 @@ from driftwatch.flow.domain.values import (
     value_of,
 )
 from driftwatch.flow.interpreter.run import Run, lists_of
+from driftwatch.snapshot.model.standard_bases import PLAIN_BASES, WITHOUT_ATTRIBUTES
 from driftwatch.snapshot.model.symbols import Ref
 
 _BY_SHAPE = frozenset({"collections.abc", "typing", "abc", "typing_extensions", "numbers", ""})
 """Where classes are of which a thing may be an instance by what it can do."""
-_BARE = frozenset({"object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol"})
 _BUILTIN_TYPES = {"str": str, "int": int, "bool": bool, "float": float, "tuple": tuple}
 
 
@@ -62,7 +62,7 @@ def _is_another(run: Run, atom: LibInstance, wanted: External | Class) -> bool:
     """
     if isinstance(wanted, Class):
         bases = [base.single() for base in lineage(wanted.code)[1]]
-        return all(isinstance(each, External) and each.dotted in PLAIN_BASES for each in bases)
+        return all(isinstance(each, External) and each.dotted in WITHOUT_ATTRIBUTES for each in bases)
     if wanted.dotted.rpartition(".")[0] in _BY_SHAPE:
         return False
     _, closed = run.history.lineage(atom.cls, run.state.reach)
@@ -73,7 +73,7 @@ def _descends(run: Run, cls: Ref) -> bool:
     """Whether a class of the library, or one that it descends from, has bases from elsewhere that are not bare."""
     order, _ = run.history.lineage(cls, run.state.reach)
     symbols = (epoch.symbol for each in order for epoch in run.history.of(each))
-    return any(":" not in base and base not in _BARE for symbol in symbols for base in symbol.bases)
+    return any(":" not in base and base not in PLAIN_BASES for symbol in symbols for base in symbol.bases)
 
 
 def told_apart(run: Run, test: cst.Call, yes: State) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode
-from driftwatch.flow.domain.lineage import PLAIN_BASES, inheriting, lineage
+from driftwatch.flow.domain.lineage import inheriting, lineage
 from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.taint import anonymous, depends_on_release, tainted_within
@@ -44,6 +44,7 @@ from driftwatch.flow.interpreter.shared import (
     CONTENTS,
 )
 from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.snapshot.model.standard_bases import WITHOUT_ATTRIBUTES
 
 
 def instance_attribute(
@@ -369,7 +370,7 @@ def _constructor_of_base(others: list[Value], where: ReleaseSet) -> Value | None
 
 
 def _may_bring(atom: Atom) -> bool:
-    return not (isinstance(atom, External) and atom.dotted in PLAIN_BASES)
+    return not (isinstance(atom, External) and atom.dotted in WITHOUT_ATTRIBUTES)
 
 
 def _library_member(run: Run, atom: LibObject, name: str, where: ReleaseSet, instance: bool) -> list[Alternative]:

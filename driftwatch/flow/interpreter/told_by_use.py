@@ -17,10 +17,10 @@ from driftwatch.flow.domain.values import Class, External, Lazy
 from driftwatch.flow.interpreter.modules import Modules
 from driftwatch.flow.sources.files import Files
 from driftwatch.flow.syntax.syntax import dotted_name
+from driftwatch.snapshot.model.standard_bases import PLAIN_BASES
 
 _CLASS = re.compile(rb"^class\s+(\w+)\s*\(([^)]*)\)\s*:", re.MULTILINE)
 _MEMBER = re.compile(r"\bdef\s+(\w+)|\b(?:self|cls)\.(\w+)|^\s+(\w+)\s*[:=]", re.MULTILINE)
-_BARE = frozenset({"builtins.object", "abc.ABC", "typing.Protocol", "typing.Generic"})
 
 
 class ToldByUse:
@@ -125,4 +125,6 @@ def _declared(parameter: cst.Param) -> str | None:
 
 def _is_bare(code: ClassCode) -> bool:
     """Whether all that a class has stands in the code base."""
-    return all(isinstance(a, External) and a.dotted in _BARE for base in lineage(code)[1] for _, a in base.alternatives)
+    return all(
+        isinstance(a, External) and a.dotted in PLAIN_BASES for base in lineage(code)[1] for _, a in base.alternatives
+    )

@@ -13,17 +13,13 @@ from dataclasses import replace
 from driftwatch.snapshot.collect.attrs_classes import attrs_decorator, attrs_fields, makes_init
 from driftwatch.snapshot.collect.decorators import accepted_keywords, is_dataclass, keyword_flag, literal, without_first
 from driftwatch.snapshot.collect.fields import fields, named_tuple, strings, tuple_fields
-from driftwatch.snapshot.collect.library import NAMED_TUPLE_CALLS, NAMED_TUPLES, Definition, Foreign, Found, Library
+from driftwatch.snapshot.collect.library import NAMED_TUPLE_CALLS, Definition, Foreign, Found, Library
 from driftwatch.snapshot.collect.own_decorators import added_by_all
 from driftwatch.snapshot.collect.pydantic_models import MODELS, is_model, model_of
 from driftwatch.snapshot.collect.source_facts import Bound, ClassFacts, FunctionFacts, ValueFacts
-from driftwatch.snapshot.model.standard_bases import without_constructor
+from driftwatch.snapshot.model.standard_bases import ENUMERATIONS, NAMED_TUPLES, PLAIN_BASES, without_constructor
 from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Signature
 
-ENUMERATIONS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag", "enum.ReprEnum"})
-WITHOUT_CONSTRUCTOR = frozenset(
-    {"object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol"}
-)
 ORDINARY_METACLASSES = frozenset({"abc.ABCMeta", "type", "enum.EnumMeta", "enum.EnumType"})
 DEPRECATED = frozenset({"warnings.deprecated", "typing_extensions.deprecated"})
 ANYTHING = Signature(
@@ -90,7 +86,7 @@ def constructor(library: Library, owner: Definition) -> tuple[Signature | None, 
             if path in NAMED_TUPLES:
                 # The base stands behind the class that names it, whose fields have been looked at by then.
                 break
-            if path not in WITHOUT_CONSTRUCTOR and not without_constructor(path):
+            if path not in PLAIN_BASES and not without_constructor(path):
                 return _UNKNOWN
         else:
             return _UNKNOWN

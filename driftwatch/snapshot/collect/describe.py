@@ -17,7 +17,6 @@ from driftwatch.snapshot.collect.enumerations import auto_values
 from driftwatch.snapshot.collect.fields import field_options, named_tuple
 from driftwatch.snapshot.collect.library import (
     NAMED_TUPLE_CALLS,
-    NAMED_TUPLES,
     Definition,
     Foreign,
     Found,
@@ -42,7 +41,7 @@ from driftwatch.snapshot.collect.source_facts import (
     ValueFacts,
 )
 from driftwatch.snapshot.model.codec import alias_of
-from driftwatch.snapshot.model.standard_bases import standard_members
+from driftwatch.snapshot.model.standard_bases import ENUMERATIONS, NAMED_TUPLES, standard_members
 from driftwatch.snapshot.model.symbols import Binding, Parameter, ParameterKind, Ref, Signature, Symbol, SymbolKind
 
 PROTOCOL_METHODS = frozenset(
@@ -378,7 +377,7 @@ class Descriptions:
             )
             yield from (Symbol(found.ref.member(field.name), SymbolKind.ATTRIBUTE) for field in fields or ())
             return
-        if facts.call is not None and facts.call.path in constructors.ENUMERATIONS and len(facts.call.arguments) > 1:
+        if facts.call is not None and facts.call.path in ENUMERATIONS and len(facts.call.arguments) > 1:
             yield Symbol(found.ref, SymbolKind.CLASS, bases=(facts.call.path,), requires=requires, open=True)
             return
         function = self._given_function(facts)

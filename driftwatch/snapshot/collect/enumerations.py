@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import ast
 
-from driftwatch.snapshot.collect.constructors import ENUMERATIONS
 from driftwatch.snapshot.collect.library import Definition, Foreign, Library
 from driftwatch.snapshot.collect.source_facts import ClassFacts, ValueFacts
+from driftwatch.snapshot.model.standard_bases import ENUMERATIONS, FLAGS
 
-_FLAGS = frozenset({"enum.Flag", "enum.IntFlag"})
 _HOOK = "_generate_next_value_"
 
 
@@ -35,7 +34,7 @@ def auto_values(library: Library, owner: Definition) -> dict[str, str]:
             if "enum.StrEnum" in foreign:
                 found[name] = repr(name.lower())
             elif highest is not None:
-                highest = 1 << highest.bit_length() if foreign & _FLAGS else highest + 1
+                highest = 1 << highest.bit_length() if foreign & FLAGS else highest + 1
                 found[name] = str(highest)
             continue
         number = _number(value.text)

@@ -24,11 +24,11 @@ from driftwatch.snapshot.collect.source_facts import (
     ValueFacts,
 )
 from driftwatch.snapshot.model.lineage import linearized
+from driftwatch.snapshot.model.standard_bases import NAMED_TUPLES
 from driftwatch.snapshot.model.symbols import Ref
 from driftwatch.snapshot.sources.tree import SourceTree
 
 COMPILED = ("so", "pyd", "pyx")
-NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 NAMED_TUPLE_CALLS = frozenset({"collections.namedtuple", *NAMED_TUPLES})
 STANDARD_LIBRARY = frozenset(sys.stdlib_module_names) | {"tomllib", "distutils", "imp", "asyncore", "asynchat", "smtpd"}
 """Whatever Python runs driftwatch, so that it makes the same snapshot."""

@@ -1,6 +1,7 @@
-"""What the base classes that Python itself provides bring into a class.
+"""What the base classes that Python itself provides bring into a class: the one table of them.
 
-Asked of the running Python, for a few modules whose classes keep nothing on instances that the class does not show.
+Members are asked of the running Python, for a few modules whose classes keep nothing on instances that the class does
+not show. Names are import paths; those of builtins stand with their module or without.
 """
 
 from __future__ import annotations
@@ -12,14 +13,24 @@ from typing import NamedTuple
 _MODULES = frozenset({"abc", "builtins", "collections.abc", "enum", "typing"})
 _SAME = {"typing_extensions": "typing"}
 
+ENUMERATIONS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag", "enum.ReprEnum"})
+"""Bases that make an enumeration of a class."""
+FLAGS = frozenset({"enum.Flag", "enum.IntFlag"})
+ABSTRACT_BASES = frozenset({"abc.ABC", "typing.Protocol", "typing_extensions.Protocol"})
+"""Bases with which a class cannot be constructed while it has abstract methods."""
+NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
+PLAIN_BASES = ABSTRACT_BASES | {"object", "builtins.object", "typing.Generic", "typing_extensions.Generic"}
+"""Bases that bring neither attributes nor a constructor."""
+WITHOUT_ATTRIBUTES = PLAIN_BASES | NAMED_TUPLES
+
 
 class _AnyTuple(NamedTuple):
     """Stands for every named tuple: its own members are those of all."""
 
 
 @lru_cache(maxsize=256)
-def standard_members(base: str) -> frozenset[str] | None:
-    """The members a foreign base gives to its subclasses and their instances; None where that is not known."""
+def _standard_class(base: str) -> type | None:
+    """The class behind a foreign base; None where that is not one of Python's whose members are known."""
     module, _, name = base.partition("[")[0].rpartition(".")
     module = _SAME.get(module, module) or "builtins"
     if module not in _MODULES:
@@ -28,9 +39,20 @@ def standard_members(base: str) -> frozenset[str] | None:
     if module == "typing" and not isinstance(found, type):
         # `List[int]` and its like stand for the class behind them.
         found = getattr(found, "__origin__", None)
-    if not isinstance(found, type):
-        return None
-    return frozenset(member for cls in found.__mro__ for member in vars(cls))
+    return found if isinstance(found, type) else None
+
+
+@lru_cache(maxsize=256)
+def standard_members(base: str) -> frozenset[str] | None:
+    """The members a foreign base gives to its subclasses and their instances; None where that is not known."""
+    found = _standard_class(base)
+    return None if found is None else frozenset(member for cls in found.__mro__ for member in vars(cls))
+
+
+def readable_on_class(base: str, name: str) -> bool:
+    """Whether a class has a member, as ``Class.name``, by way of a foreign base or of that one's metaclass."""
+    found = _standard_class(base)
+    return found is not None and (hasattr(found, name) or hasattr(type(found), name))
 
 
 _ABSTRACT = frozenset({"collections.abc", "contextlib", "numbers"})
