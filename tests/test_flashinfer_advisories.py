@@ -279,6 +279,87 @@ def test_what_a_parameter_may_be_is_held_against_the_literals(
     assert found == ([severity] if severity else [])
 
 
+CHOSEN = """\
+import os
+import flashinfer.comm as comm
+
+def _make(backend):
+    return comm.create_allreduce_fusion_workspace(backend=backend)
+
+def pick(backend, size):
+    if backend == "mnnvl":
+        return None
+    return size < 64
+
+def layout_of(backend):
+    return 1 if backend != "mnnvl" else None
+
+def run(x, size, chosen, given):
+"""
+OWN = {
+    # What is made, what is done with it, and whether the call is one that mnnvl takes no layout in.
+    "the code asks before": ("auto", "layout = 1 if w.backend == 'trtllm' else None", False),
+    "the other way round": ("auto", "layout = None if 'mnnvl' == w.backend else 1", False),
+    "by a statement": ("auto", "layout = None\n    if w.backend == 'trtllm':\n        layout = 1", False),
+    "by a variable": ("auto", "b = w.backend\n    layout = 1 if b not in ('mnnvl',) else None", False),
+    "by a flag": ("auto", "old = w.backend == 'trtllm'\n    layout = None\n    if old:\n        layout = 1", False),
+    "by a helper": ("auto", "layout = layout_of(w.backend)", False),
+    "by what leaves": ("auto", "layout = 1\n    if w.backend == 'mnnvl':\n        return None", False),
+    "by a refusal": ("auto", "layout = 1\n    assert w.backend == 'trtllm'", False),
+    "for both": ("mnnvl", "layout = 1 if w.backend in ('trtllm', 'mnnvl') else None", True),
+    "for the wrong one": ("auto", "layout = 1 if w.backend == 'mnnvl' else None", True),
+    "of another object": ("auto", "layout = 1 if given.backend == 'trtllm' else None", True),
+    "of another attribute": ("auto", "layout = 1 if w.world_size == 8 else None", True),
+    "whatever it is": ("auto", "layout = 1\n    if w.backend == 'trtllm':\n        print(w)", True),
+    "in both": ("auto", "layout = 1 if w.backend == 'trtllm' else 2", True),
+    "not asked": ("trtllm", "layout = 1", False),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_an_object_says_of_itself_counts(tmp_path: Path, name: str) -> None:
+    made, asked, fires = OWN[name]
+    source = f"{CHOSEN}    w = _make({made!r})\n    {asked}\n    comm.allreduce_fusion(x, w, 1, layout_code=layout)\n"
+    assert ("mnnvl-without-layout" in told_of(tmp_path, source)) is fires
+
+
+KEYWORDS = "kw = {}\n    if w.backend == 'trtllm':\n        kw['layout_code'] = 1"
+
+
+def test_a_keyword_that_goes_with_an_object_is_told_of_no_other(tmp_path: Path) -> None:
+    source = f"{CHOSEN}    w = _make('auto')\n    {KEYWORDS}\n    comm.allreduce_fusion(x, w, 1, **kw)\n"
+    assert "mnnvl-without-layout" not in told_of(tmp_path, source)
+    assert "mnnvl-without-layout" in told_of(tmp_path, source.replace("== 'trtllm'", "!= 'trtllm'"))
+
+
+@pytest.mark.parametrize(
+    ("made", "argument", "fires"),
+    [
+        ("_make(chosen)", "True", True),
+        ("_make(os.environ['B'])", "True", True),
+        ("_make('mnnvl')", "True", True),
+        ("_make('mnnvl' if size else 'trtllm')", "True", True),
+        ("_make('trtllm')", "True", False),
+        # Whose it is, nobody here says.
+        ("given", "True", False),
+        ("_make(chosen)", "pick(w.backend, size)", False),
+        ("_make(chosen)", "pick(given, size)", True),
+        ("comm.create_allreduce_fusion_workspace(backend=chosen, force_oneshot_support=True)", "True", False),
+    ],
+)
+def test_advice_on_a_workspace_wants_to_know_where_it_is_from(
+    tmp_path: Path, made: str, argument: str, fires: bool
+) -> None:
+    source = f"{CHOSEN}    w = {made}\n    comm.allreduce_fusion(x, w, 1, use_oneshot={argument})\n"
+    assert ("one-shot-beyond-mnnvl-workspace" in told_of(tmp_path, source)) is fires
+
+
+def told_of(tmp_path: Path, source: str) -> set[str]:
+    (tmp_path / "app.py").write_text(source)
+    request = ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("all",), select=("DW401",))
+    return {finding.name for finding in scan(request).findings}
+
+
 CREATE_PAIR = "comm.trtllm_create_ipc_workspace_for_all_reduce_fusion(n, n, n, n)"
 KERNELS: dict[str, tuple[str, str, str]] = {
     # A call, a GPU, and the releases without kernels for it.

@@ -7,17 +7,21 @@ not one known constant leaves a condition open, and then nothing is said.
 from __future__ import annotations
 
 import ast
+import itertools
+import math
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from driftwatch.binding.calls import Part, parts, refine
-from driftwatch.flow.uses import CallUse, Constant, Unknown
+from driftwatch.flow.uses import Argument, CallUse, Constant, Unknown
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Refusal
 
 _UNKNOWN = Unknown.UNKNOWN
+_MOST = 12
+"""Combinations of arguments that are told apart."""
 
 
 def _product(one: object, other: object) -> object:
@@ -87,10 +91,43 @@ def known_arguments(
         yield here, known
 
 
+def possible_arguments(
+    use: CallUse, part: Part, names: Collection[str]
+) -> Iterator[tuple[ReleaseSet, Mapping[str, Constant]]]:
+    """As `known_arguments`, once for each combination of values; of too many only what is known for certain."""
+    given = {use.keywords[i].name: use.keywords[i] for i in part.keywords}
+    given |= {place: use.positional[i] for i, place in zip(part.positional, part.bound.places, strict=True) if place}
+    cuts = [where for name in names if name in given for where, _ in given[name].values]
+    for here in refine(part.releases, cuts):
+        of_each = [_possible(given.get(name), part, name, here) for name in names]
+        if math.prod(map(len, of_each)) > _MOST:
+            of_each = [values if len(values) == 1 else (_UNKNOWN,) for values in of_each]
+        for values in itertools.product(*of_each):
+            yield here, dict(zip(names, values, strict=True))
+
+
+def _possible(argument: Argument | None, part: Part, name: str, here: ReleaseSet) -> tuple[Constant, ...]:
+    """All that a parameter may be in these releases, which no value's own set divides."""
+    if argument is None:
+        return (default_in(part, name),)
+    values = [value for where, value in argument.values if here <= where]
+    if not argument.certain:
+        # It is the only place that may fill the parameter.
+        values.append(_default(part, name))
+    return tuple({(type(value), value): value for value in values}.values()) or (_UNKNOWN,)
+
+
 def default_in(part: Part, name: str) -> Constant:
     """What a parameter is that nothing fills; unknown where something may."""
     shape = part.shape
     if part.signature is None or shape.open_keywords or shape.open_positional or shape.firm < len(shape.positional):
+        return _UNKNOWN
+    return _default(part, name)
+
+
+def _default(part: Part, name: str) -> Constant:
+    """The default of a parameter, as far as it is a literal."""
+    if part.signature is None:
         return _UNKNOWN
     text = next((p.default for p in part.signature.parameters if p.name == name), None)
     try:

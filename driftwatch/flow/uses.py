@@ -77,6 +77,22 @@ Constant = None | bool | int | float | str | Unknown
 """An argument's value where it is a literal (or a name bound to one), else UNKNOWN."""
 
 
+OPEN = "?"
+"""Stands for the text in ``name=?``: what an object was made with under this name is left to somebody else."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Told:
+    """What a test has said of an attribute of an object: whether, as ``name='text'``, it is one of `among`.
+
+    `of` is the object as it stands among an argument's `objects`.
+    """
+
+    of: tuple[str, ...]
+    among: tuple[str, ...]
+    holds: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One argument of a call.
@@ -102,6 +118,8 @@ class Argument:
     """Those of `releases` in which it is passed only under a condition like that of a `conditional` use."""
     written: Location | None = None
     """Its name, where it stands in the call as a keyword."""
+    told: tuple[tuple[Constant, tuple[Told, ...]], ...] = ()
+    """The literals among `values` that it only is where tests have said something of objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +222,8 @@ class CallUse(Use):
     exact: bool = False
     unbound: bool = False
     unpacked: int | None = None
+    told: tuple[Told, ...] = ()
+    """What tests on the way to the call have said of objects."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ is a `ConfigError` that names the entry.
 An ``[[advisory]]`` is behaviour that drifts under an unchanged signature: a symbol, releases, what to say, evidence,
 and conditions over the call. All of its ``[[advisory.when]]`` must hold; each names a parameter and holds when any of
 what it lists does: ``omitted``, ``passed``, ``none``, ``equals``, ``may-be``, ``differs``, ``by-position``, ``unless``,
-``made-of`` and ``unless-made-of``. One that names an environment ``variable`` holds where the code base sets it to what
-``equals`` lists, sets it at all (``passed``), or asks for it itself (``read``). ``where`` is an expression over
-parameters that must be known to be true, and ``swallowed`` asks for a call whose failure a broad handler hides. With
-``returns``, how many values the call then gives, it is about calls whose result is taken apart into another number.
+``made-of`` (with ``left-open``) and ``unless-made-of``. One that names an environment ``variable`` holds where the code
+base sets it to what ``equals`` lists, sets it at all (``passed``), or asks for it itself (``read``). ``where`` is an
+expression over parameters that must be known to be true, and ``swallowed`` asks for a call whose failure a broad
+handler hides. With ``returns``, how many values the call then gives, it is about calls whose result is taken apart into
+another number.
 
 An ``[[import-failure]]`` is what importing a module may raise; with ``python``, it does so on every machine with such a
 Python. What is an ImportError is told of releases, and not of code: the guards that code has take it.
@@ -39,7 +40,7 @@ from driftwatch.toml import parse
 
 FILE = "advisories.toml"
 _FLAGS = ("omitted", "passed", "none", "by-position")
-_LISTS = ("equals", "may-be", "differs", "unless", "made-of", "unless-made-of")
+_LISTS = ("equals", "may-be", "differs", "unless", "made-of", "left-open", "unless-made-of")
 _COMPUTE = re.compile(r"[1-9][0-9]?(\.[0-9])?")
 _IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError")
 
@@ -54,8 +55,10 @@ class Condition:
     of these.
 
     `made_of`: it is known to be one of these objects, by import path, or to be made of one, or of a call that has one
-    of these texts for a parameter, as ``name='text'``. `unless_made_of` holds where it is known to be none of that;
-    "None" among them is None, and what is made with nothing else.
+    of these texts for a parameter, as ``name='text'``; where the code base compares an attribute of that name, what it
+    finds counts. `left_open` are what it may be made of and then be one of them, ``name=?`` among them for a text that
+    nobody knows. `unless_made_of` holds where it is known to be none of that; "None" among them is None, and what is
+    made with nothing else. All that is asked of one parameter must hold of one and the same object.
 
     With `variable`, an environment variable, there is no parameter: `equals` is what the code base sets it to, `passed`
     that it sets it, `read` that it asks for it.
@@ -70,9 +73,15 @@ class Condition:
     differs: tuple[Constant, ...] = ()
     unless: tuple[Constant, ...] = ()
     made_of: tuple[str, ...] = ()
+    left_open: tuple[str, ...] = ()
     unless_made_of: tuple[str, ...] = ()
     variable: str = ""
     read: bool = False
+
+    @property
+    def is_about_objects(self) -> bool:
+        """Whether it asks what an argument is or is made of."""
+        return bool(self.made_of or self.unless_made_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,10 +278,13 @@ def _condition(entry: Mapping[str, Any], where: str) -> Condition:
         differs=_constants(entry, "differs", where),
         unless=_constants(entry, "unless", where),
         made_of=_paths(entry, "made-of", where),
+        left_open=_paths(entry, "left-open", where),
         unless_made_of=_paths(entry, "unless-made-of", where),
     )
     if len(entry) == 1:
         raise ConfigError(f"{where}: the condition on {condition.parameter!r} says nothing")
+    if condition.left_open and not condition.made_of:
+        raise ConfigError(f"{where}: left-open needs made-of beside it")
     return condition
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from driftwatch.flow.domain.values import (
     ArgSpecOf,
     Atom,
@@ -22,6 +24,7 @@ from driftwatch.flow.domain.values import (
     ParameterMap,
     SignatureOf,
     Unknown,
+    Value,
 )
 
 
@@ -54,6 +57,11 @@ def is_none(atom: Atom) -> bool | None:
     if isinstance(atom, Unknown):
         return False if atom.truth else None
     return None if isinstance(atom, Lazy) else False
+
+
+def may_be_ghosts(values: Iterable[Value]) -> bool:
+    """Whether there is something of the library among values: most have nothing."""
+    return any(type(atom) is LibInstance for value in values for _, atom in value.alternatives)
 
 
 def touches_library(atom: Atom) -> bool:

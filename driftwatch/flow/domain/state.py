@@ -7,14 +7,16 @@ it stands for has a value of its own elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import field, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.frozen import frozen
 from driftwatch.flow.domain.path_conditions import NO_CONDITIONS, Conditions, assume, meet, spanned
+from driftwatch.flow.domain.predicates import may_be_ghosts
 from driftwatch.flow.domain.taint import tainted_within
+from driftwatch.flow.domain.told import NO_FACTS, Facts, telling
 from driftwatch.flow.domain.values import (
     NOTHING,
     UNKNOWN,
@@ -93,6 +95,10 @@ class DictContent:
     def having(self, entries: dict[Key, Entry]) -> DictContent:
         """The same with these items instead."""
         return DictContent(entries, self.open, self.forwarded, self.others, self.factory)
+
+    def telling(self, facts: Facts) -> DictContent:
+        """The same where these facts hold."""
+        return self.having({k: replace(e, value=telling(e.value, facts)) for k, e in self.entries.items()})
 
     def joined_others(self, other: DictContent, where: ReleaseSet) -> DictContent:
         """The same with what may be under the other dict's unknown keys in these releases."""
@@ -215,10 +221,11 @@ class State:
 
     `ghost` is where it is only gone on with to see more: the program has ended there. `faults` are what has been thrown
     and swallowed on the way here, each with the releases, and `conditions` what could not be followed; both are
-    replaced, never changed. Of all of them counts what lies within `reach`.
+    replaced, never changed. Of all of them counts what lies within `reach`. `told` is what tests on the way here have
+    said of objects of the library.
     """
 
-    __slots__ = ("conditions", "faults", "ghost", "heap", "reach", "vars")
+    __slots__ = ("conditions", "faults", "ghost", "heap", "reach", "told", "vars")
 
     def __init__(
         self,
@@ -234,6 +241,7 @@ class State:
         self.conditions: Conditions = NO_CONDITIONS if on_the_way_of is None else on_the_way_of.conditions
         self.ghost: ReleaseSet = EMPTY if on_the_way_of is None else on_the_way_of.ghost
         self.faults: Swallowed = NO_FAULTS if on_the_way_of is None else on_the_way_of.faults
+        self.told: Facts = NO_FACTS if on_the_way_of is None else on_the_way_of.told
 
     def fork(self, reach: ReleaseSet | None = None) -> State:
         """A copy, reached in fewer releases if asked."""
@@ -241,6 +249,7 @@ class State:
         made.reach = self.reach if reach is None else reach
         made.vars, made.heap = self.vars.copy(), self.heap.copy()
         made.conditions, made.ghost, made.faults = self.conditions, self.ghost, self.faults
+        made.told = self.told
         return made
 
     @property
@@ -266,6 +275,7 @@ class State:
             and other.vars == self.vars
             and other.heap == self.heap
             and other.conditions == self.conditions
+            and other.told == self.told
         )
 
     def adopt(self, heap: Mapping[int, Content]) -> None:
@@ -318,17 +328,20 @@ def join_states(first: State | None, second: State | None, since: State | None =
             mine = heap.get(number)
             if mine is content or known.get(number) is content:
                 continue
+            if first.told is not second.told and isinstance(mine, DictContent) and isinstance(content, DictContent):
+                mine, content = mine.telling(first.told - second.told), content.telling(second.told - first.told)
             heap[number] = content if mine is None else join_content(mine, first.reach, content, second.reach, decided)
     for side, where in dropped:
         _keep_ghosts(variables, heap, side, where)
     joined = State(reach, variables, heap)
     joined.conditions, joined.ghost, joined.faults = conditions, ghost, faults
+    joined.told = first.told if first.told is second.told else first.told & second.told
     return joined
 
 
 def _has_been_met(since: State, state: State, decided: ReleaseSet) -> bool:
     """Whether what two states have in common adds nothing where the one has been joined already."""
-    return state.reach <= since.reach and not (decided or state.ghost or since.ghost)
+    return state.reach <= since.reach and not (decided or state.ghost or since.ghost or state.told is not since.told)
 
 
 def _join_faults(first: State, second: State) -> Swallowed:
@@ -351,17 +364,12 @@ def ghosts(value: Value, where: ReleaseSet) -> Value:
     )
 
 
-def _may_be_ghosts(values: Iterable[Value]) -> bool:
-    """Whether there is something of the library among values: most have nothing."""
-    return any(type(atom) is LibInstance for value in values for _, atom in value.alternatives)
-
-
 def _keep_ghosts(variables: dict[str, Value], heap: dict[int, Content], side: State, where: ReleaseSet) -> None:
     """Where the program has ended on one side, what that would have given is on the other what is not there."""
     if not where:
         return
     for name, value in side.vars.items():
-        if not _may_be_ghosts((value,)):
+        if not may_be_ghosts((value,)):
             continue
         # A variable that is not bound on the other side is not bound.
         kept = ghosts(value, where & variables[name].defined()) if name in variables else NOTHING
@@ -370,12 +378,12 @@ def _keep_ghosts(variables: dict[str, Value], heap: dict[int, Content], side: St
     for number, content in side.heap.items():
         after = heap.get(number)
         if isinstance(content, DictContent) and isinstance(after, DictContent):
-            if not _may_be_ghosts(entry.value for entry in content.entries.values()):
+            if not may_be_ghosts(entry.value for entry in content.entries.values()):
                 continue
             entries = {k: _with_ghosts(e, content.entries.get(k), where) for k, e in after.entries.items()}
             heap[number] = replace(after, entries=entries)
         elif isinstance(content, ListContent) and isinstance(after, ListContent):
-            if not _may_be_ghosts(element.value for element in content.elements):
+            if not may_be_ghosts(element.value for element in content.elements):
                 continue
             kept_elements = zip_longest(after.elements, content.elements[: len(after.elements)])
             heap[number] = replace(after, elements=tuple(_with_ghosts(e, old, where) for e, old in kept_elements))
@@ -396,6 +404,8 @@ def _join_variables(first: State, second: State, decided: ReleaseSet) -> dict[st
             merged[key] = here
         elif there is not None:
             here, there = here.within(first.reach), there.within(second.reach)
+            if first.told is not second.told:
+                here, there = telling(here, first.told - second.told), telling(there, second.told - first.told)
             merged[key] = join(here, there) if not decided else chosen(here, there, decided)
         else:
             _keep_one_sided(merged, key, here, first.reach, second.reach)
@@ -417,6 +427,8 @@ def _keep_one_sided(merged: dict[str, Value], key: str, value: Value, reach: Rel
 
 def either(first: State, here: Value, second: State, there: Value) -> Value:
     """The value that an expression has on one of two ways, each with the state at its end."""
+    if first.told is not second.told:
+        here, there = telling(here, first.told - second.told), telling(there, second.told - first.told)
     if not first.conditions and not second.conditions:
         return join(here, there)
     _, decided = meet(first.conditions, first.reach, second.conditions, second.reach)

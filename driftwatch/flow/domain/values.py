@@ -46,7 +46,8 @@ class Unknown(Atom):
 
     `derived` says that it is not that itself, but something in it or made from it. `tainted` says that it was made, by
     something that is not understood, from what depends on the release: a test of it may be a guard. `truth` is what it
-    counts as in a test, where that is known. `name` is that of the library's object that it is, where it is one.
+    counts as in a test, where that is known. `name` is that of the library's object that it is, where it is one. `of`
+    is what it was read from, an instance of the library's or what may be one, and the attribute's name.
     """
 
     parameter: str | None = None
@@ -54,6 +55,7 @@ class Unknown(Atom):
     truth: bool | None = None
     derived: bool = False
     name: str | None = None
+    of: tuple[Atom, str] | None = None
 
 
 @frozen
@@ -106,7 +108,7 @@ class LibInstance(Atom):
     """An instance of a library class; `exact` when it is of this class and not of one that descends from it.
 
     `made_of` are the import paths of the foreign objects that its constructor was given, or that it was given nothing;
-    of what a function gives, the texts that this was called with, as ``name='text'``.
+    of what a function gives, the texts that this was called with, as ``name='text'``, or ``name=?``.
     `ghost`: it is not there, since what would have given it fails; what would come next if it did not is told as well.
     """
 
@@ -402,6 +404,10 @@ class Value:
         left = [(where & releases, a) for where, a in self.alternatives if where.mask & inside]
         return Value(tuple(left)) if left else NOTHING
 
+    def joined(self, other: Value) -> Value:
+        """Either of the two."""
+        return value_of((*self.alternatives, *other.alternatives))
+
     def where(self, test: Callable[[Atom], bool]) -> ReleaseSet:
         """The releases in which it may be an atom that passes the test."""
         found = EMPTY
@@ -447,13 +453,15 @@ def join(first: Value, second: Value) -> Value:
         return first
     if not first.alternatives:
         return second
+    if type(first) is not Value or type(second) is not Value:
+        return second.joined(first) if type(first) is Value else first.joined(second)
     if len(first.alternatives) == len(second.alternatives) == 1:
         (here, atom), (there, other) = first.alternatives[0], second.alternatives[0]
         if atom is other or atom == other:
             return first if not there.mask & ~here.mask else Value(((here | there, atom),))
     elif first.alternatives == second.alternatives:
         return first
-    return value_of((*first.alternatives, *second.alternatives))
+    return first.joined(second)
 
 
 def unknown(releases: ReleaseSet) -> Value:

@@ -96,6 +96,7 @@ def attribute_of(run: Run, owner: Value, name: str, node: cst.CSTNode) -> Value:
     chosen = owner.where(is_tainted) if len(alternatives) > 1 else EMPTY
     outer = run.state.conditions
     none, others = EMPTY, EMPTY
+    instances = any(type(atom) is LibInstance for _, atom in alternatives)
     for where, atom in alternatives:
         here = where & run.state.reach
         if atom == NONE:
@@ -105,11 +106,17 @@ def attribute_of(run: Run, owner: Value, name: str, node: cst.CSTNode) -> Value:
             if chosen:
                 # Which of them is asked a test decides that could not be followed.
                 run.state.assume(run.world.identities.test(), True, chosen & here)
-            found.extend(_read(run, atom, name, here, node))
+            read = _read(run, atom, name, here, node)
+            found.extend(_of_perhaps(read, atom, name) if instances and type(atom) is Unknown else read)
             run.state.conditions = outer if chosen else run.state.conditions
     if none:
         run.stumbles("AttributeError", none, none - others)
     return _of_a_guard(owner, value_of(found))
+
+
+def _of_perhaps(read: list[Alternative], owner: Unknown, name: str) -> list[Alternative]:
+    """An attribute of what is not known, where it may be that of an instance of the library's as well."""
+    return [(where, Unknown(of=(owner, name)) if atom == UNKNOWN else atom) for where, atom in read]
 
 
 _ALONE = frozenset({External, Instance, Class, ProjectModule, LibModule})

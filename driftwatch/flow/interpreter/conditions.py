@@ -25,6 +25,7 @@ from driftwatch.flow.domain.state import (
     join_states,
 )
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter
+from driftwatch.flow.domain.told import as_in, common, is_read_from, said_by, told_of
 from driftwatch.flow.domain.values import (
     Alternative,
     Atom,
@@ -91,7 +92,7 @@ def branch(run: Run, node: cst.BaseExpression) -> tuple[State, State]:
 def branch_value(run: Run, node: cst.BaseExpression, value: Value) -> tuple[State, State]:
     """Split the current state by the truth of a value; `node` is the expression that gave it."""
     answers = [a for where, atom in as_alternatives(value, run.state.reach) for a in _answers(run, atom, where, node)]
-    return _split(run, node, answers)
+    return _split(run, node, answers, of=value)
 
 
 def _answers(
@@ -120,7 +121,8 @@ def split(
     `guards` is where the answer depends on the release, whatever the value.
     """
     guards |= depends_on_release(value)
-    return _split(run, node, [(w, atom, answer(atom)) for w, atom in as_alternatives(value, run.state.reach)], guards)
+    answers = [(w, atom, answer(atom)) for w, atom in as_alternatives(value, run.state.reach)]
+    return _split(run, node, answers, guards, of=value)
 
 
 def _split(
@@ -128,6 +130,8 @@ def _split(
     node: cst.CSTNode | None,
     answers: list[tuple[ReleaseSet, Atom, bool | None]],
     guards: ReleaseSet = EMPTY,
+    *,
+    of: Value,
 ) -> tuple[State, State]:
     state = run.state
     holds, fails, undecided = EMPTY, EMPTY, EMPTY
@@ -151,9 +155,12 @@ def _split(
     path = _narrowable(run, node)
     if path is not None:
         if yes.reach.mask:
-            yes.vars[path] = value_of((w, a) for w, a, t in answers if t is not False)
+            yes.vars[path] = as_in(value_of((w, a) for w, a, t in answers if t is not False), of)
         if no.reach.mask:
-            no.vars[path] = value_of((w, a) for w, a, t in answers if t is not True)
+            no.vars[path] = as_in(value_of((w, a) for w, a, t in answers if t is not True), of)
+    if told_of(of):
+        yes.told |= common(of, [a for _, a, t in answers if t is not False])
+        no.told |= common(of, [a for _, a, t in answers if t is not True])
     return yes, no
 
 
@@ -187,10 +194,24 @@ def _comparison(run: Run, node: cst.Comparison) -> tuple[State, State]:
         right = run.eval(target.comparator, callee=True)
         operation = type(target.operator).__name__
         holds, fails = _compare(run, left_node, left, operation, target.comparator, right)
+        say(run, holds, fails, left, operation, right)
         failing = join_states(failing, fails)
         run.state = holds
         left_node, left = target.comparator, right
     return run.state, failing if failing is not None else run.state.fork(EMPTY)
+
+
+def say(run: Run, holds: State, fails: State, left: Value, operation: str, right: Value) -> None:
+    """What a comparison says of an object of the library, of which one side is an attribute, is known on its ways."""
+    if not left.where(is_read_from):
+        left, right = (right, left) if operation in ("Equal", "NotEqual") else (left, right)
+    if left.where(is_read_from):
+        wanted = exact(run, right, lists=True).single()
+        if wanted is not None:
+            asked = [(where, atom, answer_comparison(atom, operation, wanted)) for where, atom in left.alternatives]
+            yes, no = said_by(asked, operation, wanted)
+            holds.told |= yes
+            fails.told |= no
 
 
 def _is_in(

@@ -24,6 +24,7 @@ from driftwatch.flow.domain.state import (
     ghosts,
     join_states,
 )
+from driftwatch.flow.domain.told import is_left_open, is_read_from, telling
 from driftwatch.flow.domain.values import (
     STATIC,
     Alternative,
@@ -211,9 +212,14 @@ def _decides(run: Run, callee: Function, summary: Summary, arguments: Arguments)
     """Whether a call may decide which of several things a function gives, or what is in it."""
     if _is_a_choice(summary.returns) and (passes_constants(run, arguments) or _is_told_apart(run, callee.bound)):
         return True
+    given_atoms = [atom for value in arguments.values() for _, atom in value.alternatives]
+    if len(summary.returns.alternatives) > 1 and any(map(is_read_from, given_atoms)):
+        return True
+    if any(map(is_left_open, summary.returns.alternatives)) and passes_constants(run, arguments):
+        return True
     if not summary.chooses:
         return False
-    if any(not isinstance(atom, Unknown) for value in arguments.values() for _, atom in value.alternatives):
+    if any(not isinstance(atom, Unknown) for atom in given_atoms):
         return True
     given = len(arguments.positional.elements)
     named = arguments.keywords.entries
@@ -360,7 +366,7 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         _leave(run, frame, value.alternatives, end)
         run.state = end
         return value, end
-    start, given_conditions = state.reach, state.conditional
+    start, given_conditions, given_facts = state.reach, state.conditional, state.told
     body = function.tree.body(node)
     generates = is_generator(function) and frame.at_yield is None
     if generates and not manages(function):
@@ -378,7 +384,9 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
     for there, _ in frame.returns:
         live |= there.live
     keeps = generates or frame.keeps_variables or len(frame.returns) < 2
-    for left, returned in frame.returns:
+    for left, result in frame.returns:
+        # What is returned behind a test goes together with what that has said.
+        returned = result if left.told is given_facts else telling(result, left.told - given_facts)
         # Nobody asks for the variables of a function that has returned.
         there = left if keeps else State(left.reach, {}, left.heap, on_the_way_of=left)
         if not there.ghost.mask and not there.conditions:

@@ -30,13 +30,14 @@ from driftwatch.flow.domain.values import (
     LibTuple,
     Opaque,
     Raised,
+    Unknown,
     Value,
     unknown,
     value_of,
 )
 from driftwatch.flow.interpreter.library_values import constant_of, object_of
 from driftwatch.flow.interpreter.lookups import import_lookup, lookup, module_lookup
-from driftwatch.flow.interpreter.passed import argument_of, made_of, texts_given
+from driftwatch.flow.interpreter.passed import argument_of, made_of, said, texts_given
 from driftwatch.flow.interpreter.replaced import replacement
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.uses import (
@@ -118,7 +119,7 @@ def instance_member(run: Run, atom: LibInstance, name: str, where: ReleaseSet) -
         if epoch.symbol.kind is SymbolKind.FUNCTION:
             found.append((epoch.releases, LibMethod(atom.cls, name, atom.exact)))
         else:
-            found.append((epoch.releases, UNKNOWN))
+            found.append((epoch.releases, UNKNOWN if atom.ghost else Unknown(of=(atom, name))))
         left -= epoch.releases
     if left and not atom.exact:
         for below in run.history.subclasses(atom.cls):
@@ -329,6 +330,7 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
             exact,
             unbound,
             run.taken_apart[1] if run.taken_apart is not None and run.taken_apart[0] is node else None,
+            told=said(run.state.told),
             instead=misfit,
         )
 
@@ -470,8 +472,9 @@ def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet, use: CallUse) -
         signature = symbol.signature
         if signature is not None and signature.returns_ref is not None:
             made = LibInstance(signature.returns_ref)
-            found += [(there & here, replace(made, made_of=texts)) for there, texts in texts_given(use, run.history)]
-            found.append((here - union([there for there, _ in found]), made))
+            told = [(there & here, replace(made, made_of=texts)) for there, texts in texts_given(use, run.history)]
+            found += told
+            found.append((here - union([there for there, _ in told]), made))
         elif signature is not None and signature.gives and not _may_be_overridden(run, callee):
             found.append((here, LibTuple(ref, signature.gives, use.method, use.exact)))
         else:

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 import libcst as cst
 
 from driftwatch.binding.calls import parts
-from driftwatch.binding.refused import known_arguments
+from driftwatch.binding.refused import possible_arguments
 from driftwatch.flow.domain.code import FunctionCode
 from driftwatch.flow.domain.state import Entry
-from driftwatch.flow.domain.values import Alternative, Atom, Const, External, LibInstance, Unknown
+from driftwatch.flow.domain.told import Facts, told_of
+from driftwatch.flow.domain.values import Alternative, Atom, Const, External, LibInstance, Unknown, Value
 from driftwatch.flow.interpreter.annotations import texts_of
 from driftwatch.flow.interpreter.arguments import written_in
 from driftwatch.flow.interpreter.parameters import all_parameters
 from driftwatch.flow.interpreter.run import Run, as_alternatives
-from driftwatch.flow.uses import NOTHING_GIVEN, Argument, CallUse, Catch, Constant
+from driftwatch.flow.uses import NOTHING_GIVEN, OPEN, Argument, CallUse, Catch, Constant, Told
 from driftwatch.flow.uses import Unknown as UnknownArgument
 from driftwatch.releases import ReleaseSet
 from driftwatch.snapshot.model.history import History
@@ -36,7 +37,25 @@ def argument_of(run: Run, entry: Entry, name: str | None, catch: Catch, node: cs
         _objects(as_alternatives(entry.value, where)),
         entry.conditional & where,
         entry.written if entry.location is not None else written_in(run, node, name),
+        _told(entry.value),
     )
+
+
+def said(facts: Facts) -> tuple[Told, ...]:
+    """What tests have said of objects, as rules ask for it."""
+    found = (Told(_foreign(f.of), tuple(f"{f.name}={value!r}" for value in f.among), f.holds) for f in facts)
+    return tuple(sorted(found)) if facts else ()
+
+
+def _told(value: Value) -> tuple[tuple[Constant, tuple[Told, ...]], ...]:
+    """The literals that something only is where facts hold."""
+    found: dict[tuple[type, Constant], Facts] = {}
+    for atom, facts in told_of(value):
+        constant = constant_of(atom)
+        key = (type(constant), constant)
+        found[key] = found[key] & facts if key in found else facts
+    kept = [(constant, said(facts)) for (_, constant), facts in found.items() if facts]
+    return tuple((constant, told) for constant, told in kept if constant is not UnknownArgument.UNKNOWN)
 
 
 def _constants(run: Run, alternatives: list[Alternative]) -> tuple[tuple[ReleaseSet, Constant], ...]:
@@ -71,12 +90,19 @@ def made_of(use: CallUse) -> tuple[str, ...]:
 
 
 def texts_given(use: CallUse, history: History) -> Iterator[tuple[ReleaseSet, tuple[str, ...]]]:
-    """What a call certainly has for those of its parameters whose default is a text or a flag, as ``name='text'``."""
+    """What a call has for those of its parameters whose default is a text or a flag, as ``name='text'``.
+
+    Where it has one of several, each of them is told; ``name=?`` is one that is not known.
+    """
     for part in parts(use, history):
         named = part.signature.parameters if part.signature is not None else ()
         names = [p.name for p in named if p.default in ("True", "False") or (p.default or "").startswith(("'", '"'))]
-        for where, known in known_arguments(use, part, names):
-            yield where, tuple(f"{name}={known[name]!r}" for name in names if isinstance(known.get(name), str | bool))
+        for where, known in possible_arguments(use, part, names):
+            yield where, tuple(f"{name}={_text(value)}" for name, value in known.items())
+
+
+def _text(value: Constant) -> str:
+    return repr(value) if isinstance(value, str | bool) else OPEN
 
 
 def _foreign(atom: Atom) -> tuple[str, ...]:
