@@ -264,7 +264,8 @@ class Journeys(Surroundings):
         name = self.fresh("attempt")
         attempt = [f"def {name}():", *indent(use)]
         kind = self.rng.choice(["Exception", "TypeError", "(TypeError, AttributeError)"])
-        form = self.rng.randint(0, 9)
+        # There is one event loop in a thread.
+        form = self.rng.randint(0, 8 if any("asyncio.run" in line for line in use) else 9)
         if form == 0:
             lines = ["try:", f"    found = {name}() or 1", f"except {kind}:", "    found = None"]
             return [*attempt, *lines, "if found is None:", "    raise RuntimeError('none')", "return found"]

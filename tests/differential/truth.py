@@ -334,13 +334,17 @@ def hidden(place: Place, source: Source, runs: list[Run]) -> bool:
     """
     if any(place in run.lines for run in runs):
         return False
-    outer = source.outer(place)
+    outer, function = source.outer(place), source.function(place)
     around = source.tries(place)
+    if _failed(runs[0], source):
+        return True  # the module itself could not be imported
     for run in runs:
         if _failed(run, source) and (outer is None or any(outer in source.leads_to(line) for line in run.lines)):
             return True
         lines = {line for event in run.events for line in event.path}
         if any(line[0] == place[0] and any(t in around for t in source.tries(line)) for line in lines):
+            return True
+        if function is not None and any(source.function(line) is function for line in lines):
             return True
     return False
 

@@ -341,8 +341,7 @@ def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alterna
     if content is not None and isinstance(key, Const) and type(key.value) is int:
         return element_at(content, key.value, where)
     if content is not None:
-        run.asks(getattr(key, "parameter", None))
-        return any_element(content, where)
+        return chosen_from(run, key, any_element(content, where))
     if isinstance(owner, ParameterMap) and isinstance(key, Const):
         found: list[Alternative] = [(where, each) for each in owner.parameters if each.name == key.value]
         return found or _nothing_there(run, "KeyError", where)
@@ -393,12 +392,7 @@ def _item_of_dict(run: Run, keys: DictContent, key: Atom, where: ReleaseSet) -> 
             return as_alternatives(others, where) or [(where, UNKNOWN)]
         rest = where - entry.certain
         return [*as_alternatives(entry.value, where & entry.releases), *as_alternatives(others, rest)]
-    found = anything_in(keys, where)
-    if any(isinstance(atom, Const) for _, atom in found):
-        # What is told of the library by it, a caller knows who says which it is.
-        run.asks_constant(key)
-    elif not isinstance(key, Const):
-        run.asks(getattr(key, "parameter", None))
+    found = chosen_from(run, key, anything_in(keys, where))
     gap = where - Value(tuple(found)).defined()
     if not found:
         return [(where, UNKNOWN)]
@@ -412,6 +406,23 @@ def _item_of_dict(run: Run, keys: DictContent, key: Atom, where: ReleaseSet) -> 
 def may_be_another(key: Atom, keys: DictContent) -> bool:
     """Whether a key that is not there may be one that is, by another name of the same thing."""
     return not isinstance(key, Const) and any(isinstance(each, Atom) for each in keys.entries)
+
+
+def chosen_from(run: Run, key: Atom, found: list[Alternative]) -> list[Alternative]:
+    """What a key that is not known may choose of these: of what is told of the library, nobody can tell which."""
+    if any(isinstance(atom, Const) for _, atom in found):
+        # A caller knows who says which it is.
+        run.asks_constant(key)
+    elif not isinstance(key, Const):
+        run.asks(getattr(key, "parameter", None))
+    value, seen, several = value_of(found), EMPTY, EMPTY
+    for where, _ in value.alternatives:
+        several, seen = several | (seen & where), seen | where
+    guards = several & depends_on_release(value) if several else EMPTY
+    if not guards:
+        return found
+    run.asks_of_library(Value(((guards, key),)))
+    return [*value.alternatives, (guards, TAINTED)]
 
 
 def put_here(run: Run, node: cst.CSTNode, key: Key) -> tuple[Step, ...]:

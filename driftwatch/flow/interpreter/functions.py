@@ -24,6 +24,7 @@ from driftwatch.flow.domain.state import (
     ghosts,
     join_states,
 )
+from driftwatch.flow.domain.taint import depends_on_release
 from driftwatch.flow.domain.told import is_left_open, is_read_from, telling
 from driftwatch.flow.domain.values import (
     STATIC,
@@ -177,12 +178,12 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         return True
     if isinstance(callee.bound, Instance) and _is_another(run, callee.bound, summary, arguments):
         return True
-    if isinstance(callee.bound, Const) or ((summary.forwards or summary.leaves_open) and arguments):
+    if isinstance(callee.bound, Const) or (summary.forwards and arguments) or _is_left_open(summary):
         return True
     if callee.bound is not None and function.owner is None and summary.asks_parameters:
         # It was put on a class: what it is called of is a parameter like any other.
         return True
-    if _leaves_something(run, callee, summary, arguments):
+    if _leaves_something(run, callee, summary, arguments) or _tells_more(summary, arguments):
         return True
     if summary.asks_constants and summary.uses_library:
         if passes_constants(run, arguments) or _defaults_to_text(function):
@@ -225,6 +226,19 @@ def _decides(run: Run, callee: Function, summary: Summary, arguments: Arguments)
     named = arguments.keywords.entries
     rest = [each for each in all_parameters(callee.code.node.params)[given:] if each.name.value not in named]
     return any(each.default is not None for each in rest)
+
+
+def _is_left_open(summary: Summary) -> bool:
+    """Whether there is in what a function does, or makes, whatever it is given: it may be nothing."""
+    made = summary.made.values()
+    return summary.leaves_open or any(each.forwarded for each in made if not isinstance(each, PartialContent))
+
+
+def _tells_more(summary: Summary, arguments: Arguments) -> bool:
+    """Whether a call is given what was found out of the library, and gives what is made of it."""
+    if all(type(atom) is Const for _, atom in summary.returns.alternatives):
+        return False
+    return any(depends_on_release(value) for value in arguments.values())
 
 
 def _is_told_apart(run: Run, bound: Atom | None) -> bool:

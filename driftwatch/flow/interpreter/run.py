@@ -396,11 +396,13 @@ class Run:
         if self.frame.coverage is not None:
             self.frame.coverage.reach(node, symbol, where)
 
-    def asks_constant(self, atom: Atom) -> None:
-        """What happens here depends on the text or number that a parameter of the current function is."""
+    def asks_constant(self, atom: Atom) -> bool:
+        """What happens here depends on the text or number that a parameter of the current function is, if it is one."""
         content = self.content(atom.key) if isinstance(atom, ListRef) else None
-        if of_parameter(atom) or (isinstance(content, ListContent) and content.forwarded):
+        given = of_parameter(atom) or (isinstance(content, ListContent) and bool(content.forwarded))
+        if given:
             self.frame.asks_parameters = self.frame.asks_constants = True
+        return given
 
     def combine(self, releases: ReleaseSet, *values: Value) -> Value:
         """What an operation that is not understood makes of values.
@@ -416,8 +418,7 @@ class Run:
         """What the library is asked here depends on the text or number that a parameter is, if one of these is."""
         for value in values:
             for _, atom in value.alternatives:
-                if of_parameter(atom):
-                    self.asks_constant(atom)
+                if self.asks_constant(atom):
                     self.touch()
 
     def asks(self, atom_parameter: str | None) -> None:

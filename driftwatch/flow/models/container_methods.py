@@ -36,6 +36,7 @@ from driftwatch.flow.interpreter.arguments import unknown_call
 from driftwatch.flow.interpreter.constants import constants_of, constants_within
 from driftwatch.flow.interpreter.containers import (
     anything_in,
+    chosen_from,
     elements_of,
     may_be_another,
     merge_dicts,
@@ -220,7 +221,7 @@ def _keyed(
     for where, atom in as_alternatives(key, reach):
         named = key_for(atom)
         if named is None or (named not in content.entries and may_be_another(atom, content)):
-            found.extend(anything_in(content, where))
+            found.extend(chosen_from(run, atom, anything_in(content, where)))
             if name != "pop" or default is not None:
                 found.extend(as_alternatives(fallback, where))
             if name == "setdefault":

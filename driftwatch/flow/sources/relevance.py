@@ -7,13 +7,14 @@ mentions such a name. That over-approximates: a local variable of the same name 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.code import ModuleCode
 from driftwatch.flow.syntax.builtin_names import BUILTIN_NAMES
-from driftwatch.flow.syntax.survey import Import, Piece
+from driftwatch.flow.syntax.survey import Import, Piece, walk
 
 if TYPE_CHECKING:
     from driftwatch.flow.sources.files import Files
@@ -89,9 +90,17 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
 
 def _filled_by(piece: Piece, variables: set[str], writers: Mapping[str, set[str]]) -> set[str]:
     """The variables that the module itself puts something into here, or the functions that it calls."""
-    if piece.defines is not None:
-        return set()
-    return (piece.writes & variables).union(*(writers.get(name, ()) for name in piece.mentions))
+    if piece.defines is None:
+        return (piece.writes & variables).union(*(writers.get(name, ()) for name in piece.mentions))
+    return set().union(*(writers.get(name, ()) for name in _decorators(piece)))
+
+
+def _decorators(piece: Piece) -> Iterator[str]:
+    """The names in the decorators of a definition and of what is defined in it: the module calls these itself."""
+    for statement in piece.statements:
+        for definition in (statement, *(statement.body if isinstance(statement, ast.ClassDef) else ())):
+            for decorator in getattr(definition, "decorator_list", ()):
+                yield from (node.id for node in walk(decorator) if isinstance(node, ast.Name))
 
 
 _BY_TEXT = frozenset({"eval", "exec", "globals"})

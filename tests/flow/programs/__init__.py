@@ -51,11 +51,12 @@ from tests.flow.programs.small_faults import SMALL_FAULTS
 from tests.flow.programs.submodules import SUBMODULES
 from tests.flow.programs.taint import TAINT
 from tests.flow.programs.told_by_callers import TOLD_BY_CALLERS
+from tests.flow.programs.travelled import TRAVELLED
 from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *SMALL_FAULTS,
-    *CARRIED,
+    *CARRIED, *TRAVELLED,
     *IMPORTS, *HANDED, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *PUT_OFF, *DECORATORS, *CONTROL,
     *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,

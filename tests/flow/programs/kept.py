@@ -179,8 +179,8 @@ KEPT = (
 
 
         def make():
-            return comm.create(1, 2, **OPTIONS)  #? `lib.comm.create` is called with `**` of unknown content
-        """,
+            return comm.create(1, 2, **OPTIONS)  #! DW101 group 0.1.0 raises; ? `lib.comm.create` is called with `**` of unknown content
+        """,  # noqa: E501
     ),
     marked(
         "options_that_another_module_imports_and_changes",
@@ -200,8 +200,8 @@ KEPT = (
 
 
         def make():
-            return comm.create(1, 2, **OPTIONS)  #? `lib.comm.create` is called with `**` of unknown content
-        """,
+            return comm.create(1, 2, **OPTIONS)  #! DW101 group 0.1.0 raises; ? `lib.comm.create` is called with `**` of unknown content
+        """,  # noqa: E501
     ),
     marked(
         "options_that_nobody_changes",
