@@ -15,6 +15,7 @@ from driftwatch.scan import ScanRequest, Watched, scan
 from driftwatch.snapshot.store.store import load as load_history
 from driftwatch.targets.target import shipped_targets
 from tests.cli_process import run
+from tests.known_releases import said
 
 (TARGET,) = (t for t in shipped_targets() if t.module == "flashinfer.comm")
 FLASHINFER = load_history(TARGET.snapshots)
@@ -201,7 +202,7 @@ ELSEWHERE = {
 def told(tmp_path: Path, code: str) -> dict[str, str]:
     (tmp_path / "app.py").write_text(CODE.format(code))
     request = ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("all",), select=("DW401",))
-    return {f.name: FLASHINFER.timeline.describe(f.releases) for f in scan(request).findings}
+    return {f.name: said(FLASHINFER.timeline, f.releases) for f in scan(request).findings}
 
 
 def test_every_advisory_is_tried() -> None:
@@ -220,9 +221,9 @@ def test_a_backend_that_a_release_does_not_declare_is_an_error(tmp_path: Path) -
     """And nothing is told of what the call would then do."""
     (tmp_path / "app.py").write_text(CODE.format(f"{CREATE}(backend='mnnvl-cutedsl', world_size=6)"))
     result = scan(ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("all",)))
-    found = [(f.code, f.severity.value, FLASHINFER.timeline.describe(f.releases)) for f in result.findings]
+    found = [(f.code, f.severity.value, said(FLASHINFER.timeline, f.releases)) for f in result.findings]
     assert ("DW107", "error", "0.6.0 to 0.7.2") in found
-    assert FLASHINFER.timeline.describe(result.targets[0].compatible) == "0.7.2.post1 to 0.7.4"
+    assert said(FLASHINFER.timeline, result.targets[0].compatible) == "0.7.2.post1 to 0.7.4"
     told_of = [f.releases for f in result.findings if f.code == "DW401"]
     assert all(releases <= result.targets[0].compatible for releases in told_of)
 
@@ -395,7 +396,7 @@ def unsupported(tmp_path: Path, code: str, gpu: str | None) -> list[str]:
     target = Watched(FLASHINFER, TARGET.data)
     result = scan(ScanRequest((tmp_path,), (target,), against=("all",), select=("DW402",), gpu=asked))
     found = [finding.releases for finding in result.findings]
-    return [FLASHINFER.timeline.describe(union(found))] if found else []
+    return [said(FLASHINFER.timeline, union(found))] if found else []
 
 
 def test_every_entry_about_gpus_is_tried() -> None:

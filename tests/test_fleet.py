@@ -12,18 +12,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from driftwatch.errors import UsageError
 from driftwatch.fleet.kept import Kept
 from driftwatch.fleet.listing import Fleet, Member, dependents, read_fleet
 from driftwatch.fleet.run import FleetRequest, Ran, run
+from driftwatch.fleet.unit import Question
 from driftwatch.targets.target import shipped_targets
 from tests.cli_process import Result, make_studio, surroundings
 from tests.cli_process import run as driftwatch
+from tests.fake_index import FakeIndex, make_wheel, serving
 
 GOOD = "import kiln\n\n\ndef bake(pot):\n    return kiln.fire(pot, {number}, glaze={glaze!r})\n"
 BAD = "import kiln\n\n\ndef bake(pot):\n    return kiln.raku(pot)\n"
@@ -64,6 +68,14 @@ def fleet(studio: Path, *words: str) -> Result:
     return driftwatch("fleet", "fleet.txt", *results, *words, cwd=studio)
 
 
+def form_of(result: Result) -> dict[str, Any]:
+    """The answer as JSON, which is as its schema says."""
+    found: dict[str, Any] = json.loads(result.out)
+    schema = resources.files("driftwatch.report").joinpath("fleet_schema_v1.json").read_text(encoding="utf-8")
+    jsonschema.validate(found, json.loads(schema))
+    return found
+
+
 def shown(result: Result) -> list[str]:
     """What became of each unit, in any order."""
     lines = [line.partition("] ")[2] for line in result.err.splitlines() if line.startswith("[")]
@@ -73,7 +85,7 @@ def shown(result: Result) -> list[str]:
 def test_rows_of_all_and_reasons_of_those_that_have_none(studio: Path) -> None:
     result = fleet(studio, "--jobs", "2", "--format", "json")
     assert result.status == 2
-    form = json.loads(result.out)
+    form = form_of(result)
     (library,) = form["libraries"]
     assert (form["code_bases"], library["distribution"], library["releases"]) == (11, "kiln", ["1.0", "1.1", "2.0"])
     runs = {row["code_base"]: [(r["state"], r["first"], r["last"]) for r in row["runs"]] for row in library["rows"]}
@@ -92,7 +104,7 @@ def test_rows_of_all_and_reasons_of_those_that_have_none(studio: Path) -> None:
 
 
 def test_which_symbol_is_used_by_whom_and_how(studio: Path) -> None:
-    (library,) = json.loads(fleet(studio, "--format", "json").out)["libraries"]
+    (library,) = form_of(fleet(studio, "--format", "json"))["libraries"]
     usage = {each["symbol"]: each for each in library["usage"]}
     fire = usage["kiln.fire"]
     assert fire["by"] == [{"code_base": f"good{number}", "places": 1} for number in range(4)]
@@ -166,7 +178,8 @@ def requested(studio: Path, executor: Callable[[], Executor], *members: str) -> 
 
     config = discover(studio)
     named = tuple(Member(str(studio / name)) for name in members)
-    return FleetRequest(Fleet(named), executor, studio / "results", config.targets, config.folder)
+    question = Question(json.dumps(list(config.targets)), str(config.folder))
+    return FleetRequest(Fleet(named), executor, studio / "results", question)
 
 
 def processes(number: int) -> Callable[[], Executor]:
@@ -290,3 +303,65 @@ def test_results_that_cannot_be_kept_cost_only_time(tmp_path: Path) -> None:
     kept = Kept(place)
     kept.keep("ab", "{}")
     assert kept.find("ab") is None
+
+
+@pytest.fixture
+def potters(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """What makes programs ask a package index that has two libraries nobody has set up, one of two modules."""
+    with serving(FakeIndex()) as index:
+        for version, source in {"1.0": "def throw(clay): ...\n", "2.0": "def turn(clay): ...\n"}.items():
+            wheel = make_wheel({"wheels/__init__.py": source, "wheels_extra.py": source}, "potters-wheels", version)
+            index.add("potters-wheels", f"potters_wheels-{version}-py3-none-any.whl", wheel)
+            wheel = make_wheel({"clays.py": source}, "clays", version)
+            index.add("clays", f"clays-{version}-py3-none-any.whl", wheel)
+        yield {
+            "PIP_INDEX_URL": index.url,
+            "PIP_EXTRA_INDEX_URL": "",
+            "UV_INDEX_URL": "",
+            "PIP_RETRIES": "0",
+            "DRIFTWATCH_CACHE_DIR": str(tmp_path / "cache"),
+        }
+
+
+def test_libraries_that_nobody_has_set_up(studio: Path, potters: dict[str, str]) -> None:
+    """Two at once; of one every module counts, since no code base is known to speak for the others."""
+    for name, module in {"old": "wheels", "extra": "wheels_extra", "both": "clays"}.items():
+        put(studio, name, f"import {module}\nimport kiln\n\n{module}.throw(1)\nkiln.raku(1)\n")
+    (studio / "few.toml").write_text('code = ["old", "extra", "both"]\nagainst = ["potters-wheels>=1", "clays>=1"]\n')
+    words = ("fleet", "few.toml", "--results", "results", "--format", "json")
+    result = driftwatch(*words, "--jobs", "2", cwd=studio, environment=potters)
+    assert result.status == 0, result
+    found = form_of(result)
+    runs = {
+        (library["distribution"], row["code_base"]): [(r["state"], r["first"], r["last"]) for r in row["runs"]]
+        for library in found["libraries"]
+        for row in library["rows"]
+    }
+    breaks = [("works", "1.0", "1.0"), ("breaks", "2.0", "2.0")]
+    assert runs == {("potters-wheels", "old"): breaks, ("potters-wheels", "extra"): breaks, ("clays", "both"): breaks}
+    assert [library["module"] for library in found["libraries"]] == ["clays", "wheels, wheels_extra"]
+    again = driftwatch(*words, cwd=studio, environment=potters)
+    assert (shown(again), again.out) == ([], result.out)
+    # A set-up library beside one that is not is held against as well when it is named.
+    besides = driftwatch(*words, "--against", "clays>=1", "--against", "kiln>=1.1", cwd=studio, environment=potters)
+    assert [library["distribution"] for library in form_of(besides)["libraries"]] == ["clays", "kiln"]
+
+
+def test_a_state_of_the_library_that_is_no_release(studio: Path) -> None:
+    """A checkout is a column of its own, wherever the process works that looks at it."""
+    checkout = studio / "checkout"
+    checkout.mkdir()
+    (checkout / "pyproject.toml").write_text('[project]\nname = "kiln"\nversion = "2.1"\n')
+    (checkout / "kiln.py").write_text("def fire(pot, minutes=1, *, glaze=None): ...\ndef raku(pot): ...\n")
+    result = fleet(studio, "--against", "all", "--against", "./checkout", "--jobs", "2", "--format", "json")
+    (library,) = form_of(result)["libraries"]
+    assert library["releases"] == ["1.0", "1.1", "2.0", "2.1+local"]
+    runs = {row["code_base"]: [(r["state"], r["last"]) for r in row["runs"]] for row in library["rows"]}
+    assert runs["bad1"] == [("works", "1.1"), ("breaks", "2.0"), ("works", "2.1+local")]
+    (checkout / "kiln.py").write_text("def fire(pot, minutes=1, *, glaze=None): ...\n")
+    again = fleet(studio, "--against", "all", "--against", "./checkout", "--format", "json")
+    assert len(shown(again)) == 9
+    listed = studio / "places.toml"
+    listed.write_text('code = ["good0"]\nagainst = ["./checkout"]\n')
+    refused = driftwatch("fleet", "places.toml", cwd=studio)
+    assert (refused.status, "is a place, and no releases" in refused.err) == (2, True)

@@ -18,6 +18,7 @@ from driftwatch.scan import ScanRequest, Watched, scan
 from driftwatch.snapshot.sources.fetch import fetch_project
 from driftwatch.snapshot.store.store import load as load_history
 from driftwatch.targets.target import shipped_targets
+from tests.known_releases import said
 from tests.made_uses import ALL, KILN, call, passed, releases
 
 (TARGET,) = (t for t in shipped_targets() if t.module == "flashinfer.comm")
@@ -175,7 +176,7 @@ def scanned(tmp_path: Path, source: str, against: str = "all") -> list[Finding]:
 
 
 def names(tmp_path: Path, source: str, *only: str) -> dict[str, str]:
-    found = {f.name: FLASHINFER.timeline.describe(f.releases) for f in scanned(tmp_path, source)}
+    found = {f.name: said(FLASHINFER.timeline, f.releases) for f in scanned(tmp_path, source)}
     return {name: releases for name, releases in found.items() if not only or name in only}
 
 
@@ -275,7 +276,7 @@ except {}:
 )
 def test_imports(tmp_path: Path, guard: str, expected: str | None) -> None:
     found = scanned(tmp_path, IMPORT.format(guard))
-    assert [FLASHINFER.timeline.describe(f.releases) for f in found] == ([expected] if expected else [])
+    assert [said(FLASHINFER.timeline, f.releases) for f in found] == ([expected] if expected else [])
     assert all(f.code == "DW501" for f in found)
 
 
@@ -361,7 +362,7 @@ SKEW = "0.4.0 to 0.7.1"
 )
 def test_looks_whether_it_is_there(tmp_path: Path, source: str, expected: list[tuple[int, str]]) -> None:
     found = scanned(tmp_path, source)
-    assert [(f.location.line, FLASHINFER.timeline.describe(f.releases)) for f in found] == expected
+    assert [(f.location.line, said(FLASHINFER.timeline, f.releases)) for f in found] == expected
 
 
 # -- what needs no advisory, because a rule sees it --------------------------------------------------------------------
@@ -387,7 +388,7 @@ def told(tmp_path: Path, source: str, *codes: str) -> list[tuple[str, str, str |
     """Code, releases and parameter of the findings with these codes."""
     (tmp_path / "app.py").write_text(source)
     result = scan(ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("all",), select=codes))
-    return [(f.code, FLASHINFER.timeline.describe(f.releases), f.parameter) for f in result.findings]
+    return [(f.code, said(FLASHINFER.timeline, f.releases), f.parameter) for f in result.findings]
 
 
 def test_a_position_past_the_stable_ones(tmp_path: Path) -> None:
@@ -430,7 +431,7 @@ def test_vllm_before_and_after_its_pull_request_45917(release: str, expected: li
     path = fetch_project(f"pypi:vllm=={release}").path
     result = scan(ScanRequest((path,), (Watched(FLASHINFER, TARGET.data),), against=("all",), select=("DW401",)))
     found = [
-        (f.name, FLASHINFER.timeline.describe(f.releases))
+        (f.name, said(FLASHINFER.timeline, f.releases))
         for f in result.findings
         if f.name in (MET, ALONE)
         and f.location.path.endswith("vllm/distributed/device_communicators/flashinfer_all_reduce.py")

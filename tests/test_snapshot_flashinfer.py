@@ -9,6 +9,7 @@ from driftwatch.snapshot.comparison.diff import changes_of, diff
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref, SymbolKind
 from driftwatch.snapshot.store import store
+from tests.known_releases import said
 
 ROOT = "flashinfer.comm"
 
@@ -188,14 +189,14 @@ def test_the_workspace_is_the_abstract_one_and_its_kinds_are_known(history: Hist
     assert {"TRTLLMAllReduceFusionWorkspace", "MNNVLAllReduceFusionWorkspace"} <= below
     concrete = Ref("flashinfer.comm.allreduce", "TRTLLMAllReduceFusionWorkspace")
     lookup = history.member(concrete, "checkpoint_prepare", history.timeline.all)
-    assert history.timeline.describe(lookup.present) == "0.6.15 to 0.7.4"
+    assert said(history.timeline, lookup.present) == "0.6.15 to 0.7.4"
     assert not lookup.unknown
 
 
 def test_a_post_release_that_renames(history: History) -> None:
-    assert history.timeline.describe(history.attribute(ROOT, "decode_cp_a2a_allocate_workspace")) == "0.6.10"
+    assert said(history.timeline, history.attribute(ROOT, "decode_cp_a2a_allocate_workspace")) == "0.6.10"
     renamed = history.attribute(ROOT, "decode_cp_a2a_allocate_mnnvl_workspace")
-    assert history.timeline.describe(renamed) == "0.6.10.post1 to 0.7.4"
+    assert said(history.timeline, renamed) == "0.6.10.post1 to 0.7.4"
 
 
 def test_a_class_that_each_branch_of_its_module_defines(history: History) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
-from driftwatch.cli.options import config_option, on_demand_targets, output_option
+from driftwatch.cli.options import config_option, output_option
 from driftwatch.cli.output import say
 from driftwatch.cli.progress import Activity, activity
 from driftwatch.cli.scan import FROM_INDEX, resolve, status_of, title
@@ -151,11 +151,13 @@ def _not_told(asked: Asked) -> Diagnostic:
 
 
 def _watched(each: Dependency, paths: Sequence[Path], shown: Activity, *, lowest: bool) -> tuple[Watched, ...]:
+    from driftwatch.libraries import strange
+
     def select(offered: Offered) -> ReleaseSet:
         choose = each.lowest if lowest else each.looked_at
         return choose(offered.timeline, offered.requires_python)
 
-    return on_demand_targets(each.distribution, each.against, paths, shown=shown, select=select)
+    return strange(each.distribution, each.against, paths, shown=shown, select=select)
 
 
 def _write(needed: Sequence[Dependency], verdicts: Sequence[RequirementVerdict], place: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -76,9 +77,10 @@ def fleet_command(
     from driftwatch.fleet.listing import read_fleet
     from driftwatch.fleet.merged import merge
     from driftwatch.fleet.run import FleetRequest, run
+    from driftwatch.fleet.unit import Question, timelines
+    from driftwatch.libraries import from_anywhere
     from driftwatch.snapshot.sources.cache import cache_root
     from driftwatch.snapshot.sources.index import PackageIndex
-    from driftwatch.snapshot.store.store import load
 
     if dask is not None and jobs is not None:
         raise UsageError("--jobs is for processes on this machine, --dask for a cluster", "leave one of them away")
@@ -91,20 +93,22 @@ def fleet_command(
             return [str(version) for version in index.project(name).finals()]
 
         fleet = read_fleet(file, targets, releases)
+        question = Question(
+            json.dumps(list(config.targets), sort_keys=True, default=str),
+            str(config.folder) if config.folder is not None else None,
+            tuple(map(from_anywhere, against or fleet.against)),
+        )
         ran = run(
             FleetRequest(
                 fleet,
                 _cluster(dask) if dask is not None else _processes(jobs or os.cpu_count() or 1, method),
                 results or cache_root() / FOLDER,
-                config.targets,
-                config.folder,
-                against,
+                question,
                 lambda done, total, name, how: say(f"[{done}/{total}] {name}: {how}"),
             ),
             index,
         )
-    timelines = {target.distribution: (target.module, load(target.snapshots).timeline) for target in targets}
-    merged = merge(ran.rows, timelines)
+    merged = merge(ran.rows, timelines(question))
     deliver(settled, [_rendered(each, merged) for each in settled])
     for name, reason in merged.missing:
         say(f"error: {name}: {reason}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,9 +12,7 @@ import click
 if TYPE_CHECKING:
     from driftwatch.cli.progress import Activity
     from driftwatch.project.config import Config
-    from driftwatch.project.states import State
     from driftwatch.scan import Watched
-    from driftwatch.snapshot.commands.on_demand import Select
     from driftwatch.snapshot.model.history import History
     from driftwatch.targets.target import Target
 
@@ -159,99 +157,7 @@ def carried(shown: Activity) -> Callable[[str, str], tuple[str, ...]]:
 def watched(
     config: Config, against: Sequence[str] = (), paths: Sequence[Path] = (), shown: Activity | None = None
 ) -> tuple[tuple[Watched, ...], tuple[str, ...]]:
-    """All targets as a scan takes them, and `against` with what it names of them by version.
+    """All libraries as a scan takes them, and `against` with what it names of them by version."""
+    from driftwatch import libraries
 
-    Where `against` names sources, or a version that is not recorded, the history has these as well. Where it names a
-    library that nobody has set up, its history is made from the package index, and only the libraries that are named
-    are scanned for.
-    """
-    from packaging.utils import canonicalize_name
-
-    from driftwatch.project.ranges import is_beside, is_source, named
-    from driftwatch.scan import Watched
-    from driftwatch.snapshot.store.store import releases_without_module
-
-    targets = {canonicalize_name(target.distribution): target for target in targets_of(config)}
-    # A configuration may be anybody's: it names versions, and no places.
-    asking = against or [text for text in config.against if not is_source(text)]
-    histories = {target.distribution: history_of(target) for target in targets.values()}
-    written = tuple(asking)
-    states: Mapping[str, tuple[State, ...]] = {}
-    if any(is_source(t) or any(is_beside(h.timeline, name, t) for name, h in histories.items()) for t in asking):
-        from driftwatch.project.states import states_named, with_states
-
-        written, states = states_named(asking, tuple(targets.values()))
-        for target in targets.values():
-            if target.distribution in states:
-                histories[target.distribution] = with_states(target, states[target.distribution])
-    asked: dict[str, list[str]] = {}
-    for text in written if against else ():
-        for name in named((text,)):
-            asked.setdefault(canonicalize_name(name), []).append(text)
-    strangers = [name for name in asked if name not in targets]
-    known = [target for name, target in targets.items() if not strangers or name in asked]
-    found: list[Watched] = []
-    for target in known:
-        own = states.get(target.distribution, ())
-        places = [f"{state.name} is {state.said}" for state in own if state.said]
-        found.append(
-            Watched(
-                target.with_adapter(histories[target.distribution]),
-                target.data,
-                target.companions,
-                target.aliases,
-                target.carriers,
-                releases_without_module(target.snapshots),
-                remark="; ".join(places),
-            )
-        )
-    for name in strangers:
-        found += on_demand_targets(name, asked[name], paths, tuple(targets), shown)
-    return tuple(found), written if against else ()
-
-
-def on_demand_targets(
-    name: str,
-    against: Sequence[str],
-    paths: Sequence[Path],
-    known: Sequence[str] = (),
-    shown: Activity | None = None,
-    select: Select | None = None,
-) -> tuple[Watched, ...]:
-    """A library that nobody has set up, as a scan takes it, module by module: the releases that are selected.
-
-    Without `select` those that are asked for.
-    """
-    from difflib import get_close_matches
-
-    from driftwatch.errors import InputError, UsageError
-    from driftwatch.project.discovery import mentions
-    from driftwatch.project.ranges import selected
-    from driftwatch.scan import Watched
-    from driftwatch.snapshot.commands.on_demand import on_demand
-
-    def progress(done: int, total: int, release: str) -> None:
-        if shown is not None:
-            shown.step(f"{release} ({done} of {total})")
-
-    if shown is not None:
-        shown.title(f"reading {name}")
-    try:
-        found = on_demand(
-            name,
-            select or (lambda offered: selected(name, offered.timeline, against)),
-            against,
-            mentioned=lambda module: mentions(paths, module),
-            progress=progress,
-        )
-    except (InputError, UsageError) as error:
-        near = get_close_matches(name.lower(), known, n=1, cutoff=0.6)
-        raise type(error)(error.message, f"did you mean {near[0]}?" if near else error.hint) from None
-    remarks = [f"module {' and '.join(history.module for history in found.histories)}"]
-    if found.others:
-        remarks.append(f"not {' or '.join(found.others)}")
-    if found.failed:
-        remarks.append(f"not read: {'; '.join(f'{release}, {why}' for release, why in found.failed)}")
-    if found.stale:
-        remarks.append("the package index could not be reached: what was known before")
-    return tuple(Watched(history, remark="; ".join(remarks)) for history in found.histories)
+    return libraries.watched(targets_of(config), config.against, against, paths, shown)

@@ -13,6 +13,7 @@ from pathlib import Path
 from driftwatch import whole
 from driftwatch.code_bases import FROM_INDEX, each_release, read_list
 from driftwatch.errors import DriftwatchError, InputError, UsageError
+from driftwatch.project.ranges import is_source
 from driftwatch.targets.target import Target, choose
 from driftwatch.toml import parse
 
@@ -69,6 +70,9 @@ def _against(path: Path) -> tuple[str, ...]:
     value = document.get("against", [])
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise UsageError(f"{path}: against must be a list of texts")
+    place = next((each for each in value if is_source(each)), None)
+    if place is not None:
+        raise UsageError(f"{path}: {place!r} is a place, and no releases", f"name it yourself: --against {place}")
     return tuple(value)
 
 

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from driftwatch.code_bases import FROM_GIT, FROM_INDEX, title_of
 from driftwatch.errors import DriftwatchError
 from driftwatch.fleet.kept import Kept, key_of
 from driftwatch.fleet.listing import Fleet
-from driftwatch.fleet.unit import Job, Row, digest_of, examine, libraries
+from driftwatch.fleet.unit import Job, Question, Row, digest_of, digests, examine
 from driftwatch.snapshot.sources.index import PackageIndex, the_index
 
 Progress = Callable[[int, int, str, str], None]
@@ -32,9 +31,7 @@ class FleetRequest:
     fleet: Fleet
     executor: Callable[[], Executor]
     results: Path
-    tables: tuple[Mapping[str, Any], ...] = ()
-    folder: Path | None = None
-    against: tuple[str, ...] = ()
+    question: Question = field(default_factory=Question)
     progress: Progress = field(default=lambda _done, _all, _name, _how: None, compare=False)
 
 
@@ -77,11 +74,9 @@ def run(request: FleetRequest, index: PackageIndex | None = None) -> Ran:
 
 
 def _jobs(request: FleetRequest, index: PackageIndex) -> Iterator[tuple[int, Job | Row]]:
-    tables = json.dumps(list(request.tables), sort_keys=True, default=str)
-    folder = str(request.folder) if request.folder is not None else None
-    against = request.against or request.fleet.against
     home = str(Path.cwd())
-    histories = [f"{w.history.distribution} {w.history.digest}" for w in libraries(tables, folder)]
+    question = request.question
+    known = digests(question)
     for number, member in enumerate(request.fleet.members):
         if member.reason:
             yield number, {"source": member.text, "reason": member.reason}
@@ -93,7 +88,7 @@ def _jobs(request: FleetRequest, index: PackageIndex) -> Iterator[tuple[int, Job
             continue
         if not source.startswith((FROM_INDEX, FROM_GIT)):
             source = str(Path(source))
-        yield number, Job(source, digest, against, tables, folder, key_of(digest, source, histories, against), home)
+        yield number, Job(source, digest, question, known, key_of(digest, source, known, question.against), home)
 
 
 def _done(jobs: Mapping[int, Job], make: Callable[[], Executor]) -> Iterator[tuple[int, str]]:

@@ -21,10 +21,11 @@ from driftwatch.code_bases import FROM_GIT, FROM_INDEX, is_read, opened
 from driftwatch.errors import DriftwatchError, InputError
 from driftwatch.findings import Finding
 from driftwatch.flow.uses import CallUse, Location, Unknown
+from driftwatch.libraries import watched
 from driftwatch.project import ranges
 from driftwatch.project.config import Config
 from driftwatch.project.declared import Requirements
-from driftwatch.releases import ReleaseSet
+from driftwatch.releases import ReleaseSet, Timeline
 from driftwatch.report.json_v1 import finding_form
 from driftwatch.report.states import finding_states, site_rows, whole_row
 from driftwatch.rules.rule import Context
@@ -33,8 +34,7 @@ from driftwatch.scanned import Reached, Report
 from driftwatch.snapshot.sources.fetch import choose_for_scan, parse_project_spec
 from driftwatch.snapshot.sources.git import GitCommit
 from driftwatch.snapshot.sources.index import PackageIndex
-from driftwatch.snapshot.store.store import load, releases_without_module
-from driftwatch.targets.target import Target, all_targets
+from driftwatch.targets.target import all_targets
 
 _AROUND = 2
 _LONGEST = 200
@@ -46,16 +46,28 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """Which libraries code bases are held against, as it is asked: every process works out the same from it.
+
+    `tables` are the libraries that a configuration sets up, as JSON, with the `folder` that its paths start at;
+    `against` is which releases of which libraries are asked for. Places in it are found from every folder.
+    """
+
+    tables: str = "[]"
+    folder: str | None = None
+    against: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
-    """One code base, and all that its row depends on: what it is, what it is held against, and where libraries are set
-    up. `key` is the name of its row; paths start at `home`, wherever the work is done.
+    """One code base, and all that its row depends on: what it is, what it is held against, and what stands for what is
+    known of that. `key` is the name of its row; paths start at `home`, wherever the work is done.
     """
 
     source: str
     digest: str
-    against: tuple[str, ...]
-    tables: str
-    folder: str | None
+    question: Question
+    libraries: tuple[str, ...]
     key: str
     home: str
 
@@ -70,25 +82,26 @@ class Job:
 
 
 @lru_cache(maxsize=4)
-def targets_of(tables: str, folder: str | None) -> tuple[Target, ...]:
-    return all_targets(json.loads(tables), Path(folder) if folder is not None else Path.cwd())
-
-
-@lru_cache(maxsize=4)
-def libraries(tables: str, folder: str | None) -> tuple[Watched, ...]:
-    """The libraries as a scan takes them, read once in each process."""
-    found = tuple(
-        Watched(
-            target.with_adapter(load(target.snapshots)),
-            target.data,
-            target.companions,
-            target.aliases,
-            target.carriers,
-            releases_without_module(target.snapshots),
-        )
-        for target in targets_of(tables, folder)
-    )
+def libraries(question: Question) -> tuple[tuple[Watched, ...], tuple[str, ...]]:
+    """The libraries as a scan takes them, read once in each process, and what of them is asked for."""
+    targets = all_targets(json.loads(question.tables), Path(question.folder or Path.cwd()))
+    found = watched(targets, (), question.against, None)
     gc.freeze()
+    return found
+
+
+def digests(question: Question) -> tuple[str, ...]:
+    """What stands for all that is known of the libraries."""
+    return tuple(f"{w.history.distribution} {w.history.module} {w.history.digest}" for w in libraries(question)[0])
+
+
+def timelines(question: Question) -> dict[str, tuple[str, Timeline]]:
+    """The modules and the releases of each library."""
+    found: dict[str, tuple[str, Timeline]] = {}
+    for each in libraries(question)[0]:
+        history = each.history
+        before = f"{found[history.distribution][0]}, " if history.distribution in found else ""
+        found[history.distribution] = f"{before}{history.module}", history.timeline
     return found
 
 
@@ -159,11 +172,13 @@ def examine(job: Job) -> str:
 
 
 def _examined(job: Job) -> Row:
-    watched = libraries(job.tables, job.folder)
-    elsewhere = Config(targets=tuple(json.loads(job.tables)))
+    known, asked = libraries(job.question)
+    if digests(job.question) != job.libraries:
+        raise InputError("where this was to be looked at, other releases of the library are known")
+    elsewhere = Config(targets=tuple(json.loads(job.question.tables)))
     own = elsewhere if job.source.startswith((FROM_INDEX, FROM_GIT)) else None
     with opened(job.located, own, lambda _text: None) as code:
-        result = scan(ScanRequest(code.paths, watched, code.config, job.against or ("all",)))
+        result = scan(ScanRequest(code.paths, known, code.config, asked or ("all",)))
         if not result.files:
             raise InputError("there is no Python file in it")
         return {
@@ -172,7 +187,7 @@ def _examined(job: Job) -> Row:
             "analysed": result.analysed,
             "unresolved": len(result.unresolved),
             "unread": len(result.diagnostics),
-            "libraries": list(_libraries(result, watched, code.paths[0], code.name)),
+            "libraries": list(_libraries(result, known, code.paths[0], code.name)),
         }
 
 

@@ -55,13 +55,14 @@ Select = Callable[[Offered], ReleaseSet]
 
 @dataclass(frozen=True, slots=True)
 class OnDemand:
-    """The histories of a distribution's modules, one each, over the same releases; what is not in them.
+    """The histories of a distribution's modules, one each, over the same releases, and the folders they are in.
 
     `others` are modules that nobody asked for, `failed` the releases that could not be read, and why. `stale` says that
     the index could not be reached, so that this is what was known of the library before.
     """
 
     histories: tuple[History, ...]
+    places: tuple[Path, ...]
     others: tuple[str, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
     stale: bool = False
@@ -97,8 +98,13 @@ def on_demand(
     _recall(home, asked, [place for place, _ in read])
     shrink(cache_root(), LIMIT)
     failed = dict(pair for _, failures in read for pair in failures)
-    histories = tuple(store.load(place) for place, _ in read)
-    return OnDemand(histories, tuple(each for each in modules if each not in wanted), tuple(failed.items()))
+    places = tuple(place for place, _ in read)
+    return OnDemand(
+        tuple(map(store.load, places)),
+        places,
+        tuple(each for each in modules if each not in wanted),
+        tuple(failed.items()),
+    )
 
 
 def _read(
@@ -201,8 +207,9 @@ def _recalled(home: Path, select: Select, asked: Sequence[str], mentioned: Calla
     """What was found for the question before; else what is known of the releases that it is about."""
     names = _questions(home).get("\n".join(asked))
     if isinstance(names, list) and all((home / str(name) / store.RELEASES).is_file() for name in names) and names:
-        return OnDemand(tuple(store.load(home / str(name)) for name in names), stale=True)
-    known: dict[str, History] = {}
+        places = tuple(home / str(name) for name in names)
+        return OnDemand(tuple(map(store.load, places)), places, stale=True)
+    known: dict[str, tuple[History, Path]] = {}
     for place in sorted(home.iterdir()) if home.is_dir() else ():
         if not (place / store.RELEASES).is_file():
             continue
@@ -211,10 +218,10 @@ def _recalled(home: Path, select: Select, asked: Sequence[str], mentioned: Calla
             pythons = tuple(frozenset({record.requires_python}) for record in store.records(place))
             if select(Offered(history.timeline, pythons)):
                 best = known.get(history.module)
-                if best is None or len(best.timeline) < len(history.timeline):
-                    known[history.module] = history
-    wanted = [history for module, history in known.items() if mentioned(module)] or list(known.values())[:1]
-    return OnDemand(tuple(wanted), stale=True) if wanted else None
+                if best is None or len(best[0].timeline) < len(history.timeline):
+                    known[history.module] = history, place
+    wanted = [each for module, each in known.items() if mentioned(module)] or list(known.values())[:1]
+    return OnDemand(tuple(h for h, _ in wanted), tuple(p for _, p in wanted), stale=True) if wanted else None
 
 
 def _questions(home: Path) -> dict[str, object]:
