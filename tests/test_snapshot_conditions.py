@@ -44,10 +44,16 @@ class TestConditions:
             "globals().update(x=1)\n",
             "import sys\nfor name in ('a', 'b'):\n    setattr(sys.modules[__name__], name, 1)\n",
             "import sys\nsys.modules[__name__] = object()\n",
+            "import sys\ndef patch():\n    sys.modules[__name__] = object()\npatch()\n",
+            "import sys\nclass L:\n    def __init__(self, name):\n        sys.modules[name] = self\nL(__name__)\n",
         ],
     )
     def test_names_that_are_put_in_without_being_written_open_the_module(self, tmp_path: Path, source: str) -> None:
         assert symbol(collected(tmp_path, __init__=source), "pkg").open
+
+    def test_a_module_that_puts_others_into_their_places_is_not_open(self, tmp_path: Path) -> None:
+        source = "import sys\ndef load(name, found):\n    sys.modules[name] = found\n    return found\n"
+        assert not symbol(collected(tmp_path, __init__=source), "pkg").open
 
     def test_a_module_that_is_compiled_is_there(self, tmp_path: Path) -> None:
         (tmp_path / "pkg").mkdir()

@@ -18,16 +18,28 @@ _NAMESPACES = frozenset({"globals", "locals", "vars"})
 
 
 def binds_freely(body: Sequence[ast.stmt], *, inside: bool) -> bool:
-    """Whether code puts names into its module that are not written in it; `inside`: be it in a function of its own."""
+    """Whether code puts names into its module that are not written in it; `inside`: be it in a definition of its own.
+
+    Or puts something else into the module's place.
+    """
     if any(_fills_own(statement) for statement, _ in running(body)):
         return True
     return inside and any(
-        isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and _is_call_of_globals(node.value)
+        (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and _is_call_of_globals(node.value))
+        or (isinstance(node, ast.Assign) and _takes_its_place(node))
         for statement, _ in running(body)
         # A ``__getattr__`` keeps there what it has been asked for.
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name != "__getattr__"
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and statement.name != "__getattr__"
         for node in ast.walk(statement)
     )
+
+
+def _takes_its_place(statement: ast.Assign) -> bool:
+    """``sys.modules[name] = self`` and ``sys.modules[__name__] = ...``: what others are put there for is no matter."""
+    places = [t for t in statement.targets if isinstance(t, ast.Subscript) and _is_entry_of_modules(t)]
+    itself = isinstance(statement.value, ast.Name) and statement.value.id == "self"
+    return any(itself or (isinstance(p.slice, ast.Name) and p.slice.id == "__name__") for p in places)
 
 
 def _is_call_of_globals(place: ast.expr) -> bool:

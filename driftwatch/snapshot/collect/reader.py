@@ -170,7 +170,7 @@ class _ModuleReading:
         self._changed = frozenset(name for line in _GLOBAL.findall(text) for name in line.replace(",", " ").split())
         self._may_wrap = "wraps" in text
         self._may_show = "__signature__" in text
-        self._has_globals = "globals()[" in text
+        self._may_fill = "globals()[" in text or "modules[" in text
         self._given = attributes_given_outside(tree)
         self._exports_written = exports_are_written(tree.body)
 
@@ -191,7 +191,7 @@ class _ModuleReading:
             stars=stars,
             exported=exported,
             lazy=self._lazy(lazy, bound, exported or ()) if lazy.there else {},
-            open=lazy.open or binds_freely(self._tree.body, inside=self._has_globals),
+            open=lazy.open or binds_freely(self._tree.body, inside=self._may_fill),
             imports=tuple(dict.fromkeys(self._required_imports())),
             tries=tuple(dict.fromkeys(self._tried_imports())),
             demands=tuple(
