@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import random
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -26,6 +28,7 @@ def main() -> int:
     parser.add_argument("library", choices=["small", "flashinfer"])
     parser.add_argument("--programs", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--python", action="append", default=[], help="another Python that must read what is written")
     given = parser.parse_args()
     tally = Tally()
     with tempfile.TemporaryDirectory() as name:
@@ -50,7 +53,31 @@ def main() -> int:
         print(f"{count:6}  {reason}")
     print(f"wrong: {len(tally.wrong)}")
     print("\n".join(tally.wrong[:3]))
-    return 1 if tally.wrong else 0
+    unread = sum(_unread(python, tally.texts) for python in given.python)
+    return 1 if tally.wrong or unread else 0
+
+
+_READ = """
+import json, sys
+texts = json.load(sys.stdin)
+unread = 0
+for text in texts:
+    try:
+        compile(text, "<repaired>", "exec")
+    except SyntaxError:
+        unread += 1
+print(json.dumps([sys.version.split()[0], len(texts), unread]))
+"""
+
+
+def _unread(python: str, texts: list[str]) -> int:
+    """How many changed files another Python cannot compile."""
+    done = subprocess.run(
+        [python, "-I", "-c", _READ], input=json.dumps(texts), stdout=subprocess.PIPE, check=True, text=True
+    )
+    version, read, unread = json.loads(done.stdout)
+    print(f"Python {version}: {read} changed files, {unread} of them unread")
+    return int(unread)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,10 @@ class Runner(Child):
 
 @dataclass
 class Tally:
-    """What came of the programs: how many were changed, findings fixed and refused, and what is wrong."""
+    """What came of the programs: how many were changed, findings fixed and refused, and what is wrong.
+
+    `texts` are the changed files, for other versions of Python to read.
+    """
 
     programs: int = 0
     changed: int = 0
@@ -47,6 +50,7 @@ class Tally:
     refused: dict[str, int] = field(default_factory=dict)
     reasons: dict[str, int] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
 
 
 def repair(folder: Path, programs: Sequence[Program], library: History) -> Fixed:
@@ -56,8 +60,11 @@ def repair(folder: Path, programs: Sequence[Program], library: History) -> Fixed
             place = folder / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text)
-    request = ScanRequest(paths=(folder,), targets=(Watched(library),), config=Config(), against=("all",), base=folder)
-    return fix(request, unsafe=True)
+    return fix(_request(folder, library), unsafe=True)
+
+
+def _request(folder: Path, library: History) -> ScanRequest:
+    return ScanRequest(paths=(folder,), targets=(Watched(library),), config=Config(), against=("all",), base=folder)
 
 
 def held(folder: Path, programs: Sequence[Program], library: History, runner: Runner, tally: Tally) -> None:
@@ -70,6 +77,8 @@ def held(folder: Path, programs: Sequence[Program], library: History, runner: Ru
         reason = f"{refusal.finding.code} {_NAME.sub('`?`', refusal.reason)}"
         tally.reasons[reason] = tally.reasons.get(reason, 0) + 1
     after = {file.path: file.texts[1] for file in fixed.offer.files}
+    tally.texts += after.values()
+    tally.wrong += _again(folder, fixed, library)
     left = [refusal.finding for refusal in fixed.offer.refusals]
     for program in programs:
         tally.programs += 1
@@ -85,6 +94,14 @@ def held(folder: Path, programs: Sequence[Program], library: History, runner: Ru
             for what in _differences(runs, now[release], release, done, left, library):
                 tally.wrong.append(f"{release}: {what}\n{program}\n--- repaired\n" + "\n".join(changed.values()))
                 break
+
+
+def _again(folder: Path, fixed: Fixed, library: History) -> Iterator[str]:
+    """What a second run over what the first has written would change: nothing."""
+    for file in fixed.offer.files:
+        file.place.write_bytes(file.after)
+    for file in fix(_request(folder, library), unsafe=True).offer.files if fixed.offer.files else ():
+        yield f"{file.path} is changed again:\n{file.texts[0]}\n--- repaired again\n{file.texts[1]}"
 
 
 def _differences(
