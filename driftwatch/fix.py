@@ -328,8 +328,9 @@ class _Proof:
 
     def _lost(self, repairs: Sequence[Repair]) -> list[tuple[str, str]]:
         """Calls that can be bound before, and are not reached with the same arguments after."""
-        instead = dict(repair.stands_for for repair in repairs if repair.stands_for is not None)
-        then, now = _bound(self._before, instead), _bound(self._after, instead)
+        instead = dict(pair for repair in repairs for pair in repair.stands_for)
+        renamed = {(symbol, old): new for symbol, old, new in (r.renamed for r in repairs if r.renamed is not None)}
+        then, now = _bound(self._before, instead, renamed), _bound(self._after, instead, renamed)
         return [
             key
             for key, shapes in then.items()
@@ -386,10 +387,13 @@ def _more(before: Report, after: Report) -> list[tuple[str, int, str]]:
 Shape = tuple[object, ...]
 
 
-def _bound(result: Report, instead: Mapping[str, str]) -> dict[tuple[str, str], dict[Shape, ReleaseSet]]:
+def _bound(
+    result: Report, instead: Mapping[str, str], renamed: Mapping[tuple[str, str], str]
+) -> dict[tuple[str, str], dict[Shape, ReleaseSet]]:
     """By file and callee, what calls pass, and the checked releases in which it is passed and can be bound.
 
-    `instead` are callees that stand for others.
+    `instead` are callees that stand for others, `renamed` by callee and old name those of parameters, which count where
+    a release takes the old one although it has the parameter by the new one.
     """
     found: dict[tuple[str, str], dict[Shape, ReleaseSet]] = {}
     for reached in result.reached:
@@ -406,10 +410,15 @@ def _bound(result: Report, instead: Mapping[str, str]) -> dict[tuple[str, str], 
                 if not releases or not part.bound.fits:
                     continue
                 defaults = _defaults(part.signature) if part.signature is not None else {}
-                keywords = frozenset(
-                    (k.name, k.certain, _values(k, releases))
+                taken = part.signature.extra_keywords if part.signature is not None else ()
+                named = [
+                    (renamed.get((use.callee.dotted, k.name), k.name) if k.name in taken else k.name or "", k)
                     for k in (use.keywords[i] for i in part.keywords)
-                    if (k.name or "") not in defaults or _values(k, releases) != defaults[k.name or ""]
+                ]
+                keywords = frozenset(
+                    (name, k.certain, _values(k, releases))
+                    for name, k in named
+                    if name not in defaults or _values(k, releases) != defaults[name]
                 )
                 # Where a positional argument lands is what counts, not how it gets there.
                 landed = [

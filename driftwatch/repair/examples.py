@@ -185,7 +185,7 @@ EXAMPLES: Mapping[str, tuple[RepairExample, ...]] = {
     "DW101": (
         RepairExample("It is passed where the installed build takes it", _CALL, _CALL_FIXED, unsafe=True),
         RepairExample("The default of every release that has it is left out", _DEFAULT, _DEFAULT_FIXED),
-        RepairExample("It has got another name", _RENAMED, _RENAMED_FIXED, against=">=2.0"),
+        RepairExample("Its place says that it has got another name", _RENAMED, _RENAMED_FIXED, ">=2.0", unsafe=True),
     ),
     "DW103": (RepairExample("The name is the same in all releases", _POSITIONAL, _POSITIONAL_FIXED),),
     "DW201": (RepairExample("The name has moved, and the range needs both places", _MOVED, _MOVED_FIXED),),

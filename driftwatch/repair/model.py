@@ -50,7 +50,8 @@ class Repair:
     """One repair of one file. `findings` are those that it makes go away.
 
     `probes` are what the module must ask the build for it, and `lost` is what an unsafe one leaves out, in words.
-    `stands_for` are two symbols, the second of which is used instead of the first.
+    `stands_for` are pairs of symbols, the second of which is used instead of the first; `renamed` is a symbol, an old
+    name of one of its parameters, and the new one.
     """
 
     findings: tuple[Finding, ...]
@@ -60,7 +61,8 @@ class Repair:
     safety: Safety = Safety.SAFE
     lost: str = ""
     probes: tuple[Probe, ...] = ()
-    stands_for: tuple[str, str] | None = None
+    stands_for: tuple[tuple[str, str], ...] = ()
+    renamed: tuple[str, str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """DW201 and DW202: a name that has moved, or got another name, is imported from where it is.
 
-The history shows a move where the same object has both names in some release, or where a name of the same signature is
-in another module once it is gone here. Where the checked releases need both, the old one is taken where the new one is
-not there.
+The history shows a move where the same object has both names in some release, where upstream has said what replaces a
+name before it went, or where a name of the same signature comes in another module, in no other, as soon as it is gone
+here. Where the checked releases need both, the old one is taken where the new one is not there.
 """
 
 from __future__ import annotations
@@ -14,16 +14,42 @@ from driftwatch.flow.uses import ImportUse, NameUse, Use
 from driftwatch.releases import ReleaseSet
 from driftwatch.repair.evidence import Evidence
 from driftwatch.repair.model import Edit, NoRepairError, Repair
-from driftwatch.repair.reimport import attribute, from_elsewhere
+from driftwatch.repair.reimport import Reimport, attribute, imported
+from driftwatch.repair.replacement import replacement
 from driftwatch.repair.text import Source
 from driftwatch.rules.rule import Context
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref
 
 
-def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair:
+def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair | list[Reimport]:
     context = evidence.contexts[finding.distribution]
-    use, ref = _use(finding, evidence)
+    uses = list(_uses(finding, evidence))
+    if not uses:
+        raise NoRepairError("only a `from` import, or a name read from a module, is fixed")
+    use, ref = uses[0]
+    if isinstance(use, NameUse):
+        new, both = _new(finding, use, ref, context)
+        if both or new.module != ref.module:
+            raise NoRepairError(f"`{new.dotted}` is the same; import it at the top of the module")
+        start, end = attribute(source, finding.location, ref.qualname)
+        edit, how = Edit(start, end, new.qualname), f"read `{new.dotted}`, its new name"
+        return Repair((finding,), source.path, (edit,), how, stands_for=((ref.dotted, new.dotted),))
+    statement, aliases = imported(source, finding)
+    known = {ref.qualname: (use, ref) for use, ref in uses}
+    found = []
+    for alias in aliases:
+        if alias.name not in known:
+            raise NoRepairError(f"where `{alias.name}` comes from cannot be told")
+        use, ref = known[alias.name]
+        new, both = _new(finding, use, ref, context)
+        why = ", and the old one where that is not there" if both else ", which every checked release has"
+        found.append(Reimport((finding,), statement, alias, ref, new, both, why))
+    return found
+
+
+def _new(finding: Finding, use: Use, ref: Ref, context: Context) -> tuple[Ref, bool]:
+    """What stands for a name, and whether some checked release needs the old one."""
     history = context.history
     needed = use.releases & context.checked
     found = [(new, history.present(new)) for new in successors(history, ref)]
@@ -35,28 +61,20 @@ def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair:
     both = not everywhere
     if both and not needed <= history.present(new) | history.importable(ref.module, ref.qualname):
         raise NoRepairError("some checked release has it under neither name")
-    if isinstance(use, NameUse):
-        if both or new.module != ref.module:
-            raise NoRepairError(f"`{new.dotted}` is the same; import it at the top of the module")
-        start, end = attribute(source, finding.location, ref.qualname)
-        edit, how = Edit(start, end, new.qualname), f"read `{new.dotted}`, its new name"
-        return Repair((finding,), source.path, (edit,), how, stands_for=(ref.dotted, new.dotted))
-    why = ", and the old one where that is not there" if both else ", which every checked release has"
-    return from_elsewhere(source, finding, ref, new, both=both, why=why)
+    return new, both
 
 
-def _use(finding: Finding, evidence: Evidence) -> tuple[Use, Ref]:
+def _uses(finding: Finding, evidence: Evidence) -> Iterator[tuple[Use, Ref]]:
     for use in evidence.at(finding):
         if isinstance(use, ImportUse) and use.name not in (None, "*"):
             ref = Ref(use.module, use.name or "")
             at = finding.location in (use.location, use.module_at)
             if at and finding.symbol in (ref.dotted, use.module):
-                return use, ref
+                yield use, ref
         elif isinstance(use, NameUse) and not use.owner.qualname and use.location == finding.location:
             ref = use.owner.member(use.name)
             if ref.dotted == finding.symbol:
-                return use, ref
-    raise NoRepairError("only a `from` import, or a name read from a module, is fixed")
+                yield use, ref
 
 
 def successors(history: History, old: Ref) -> Iterator[Ref]:
@@ -65,7 +83,6 @@ def successors(history: History, old: Ref) -> Iterator[Ref]:
     if not was:
         return
     definitions = {history.definition(epoch, old) for epoch in was}
-    signatures = {epoch.symbol.signature for epoch in was if epoch.symbol.signature is not None}
     same: list[Ref] = []
     alike: list[Ref] = []
     for ref in history.epochs:
@@ -73,15 +90,28 @@ def successors(history: History, old: Ref) -> Iterator[Ref]:
         near = ref.qualname == old.qualname or ref.module == old.module or ref in definitions
         if not near or ref == old or not ref.qualname or "." in ref.qualname or _is_private(ref):
             continue
-        epochs = history.of(ref)
-        if any(history.definition(epoch, ref) in definitions for epoch in epochs):
+        if any(history.definition(epoch, ref) in definitions for epoch in history.of(ref)):
             same.append(ref)
-        elif ref.qualname == old.qualname:
-            kinds = {epoch.symbol.kind for epoch in was}
-            if any(e.symbol.kind in kinds and (e.symbol.signature in signatures or not signatures) for e in epochs):
-                alike.append(ref)
+        elif ref.qualname == old.qualname and _takes_over(history, old, ref):
+            alike.append(ref)
     yield from sorted(same, key=lambda ref: (ref.qualname != old.qualname, len(ref.module), ref))
-    yield from sorted(alike, key=lambda ref: (len(ref.module), ref))
+    if (named := replacement(history, old)) is not None:
+        yield named
+    if len({_made_at(history, ref) for ref in alike}) == 1:
+        yield from sorted(alike, key=lambda ref: (len(ref.module), ref))
+
+
+def _takes_over(history: History, old: Ref, new: Ref) -> bool:
+    """Whether a name of the same kind and signature comes in the release in which the old one is gone."""
+    gone, come = list(history.present(old).indices()), list(history.present(new).indices())
+    if not come or come[0] != gone[-1] + 1:
+        return False
+    was, now = history.of(old)[-1].symbol, history.of(new)[0].symbol
+    return was.signature is not None and (was.kind, was.signature) == (now.kind, now.signature)
+
+
+def _made_at(history: History, ref: Ref) -> Ref:
+    return history.definition(history.of(ref)[0], ref)
 
 
 def _is_private(ref: Ref) -> bool:
@@ -92,6 +122,9 @@ def _is_private(ref: Ref) -> bool:
 def _why_not(history: History, ref: Ref, context: Context) -> str:
     present: ReleaseSet = history.importable(ref.module, ref.qualname)
     if not present:
-        return "no recorded release has it"
+        others = {_made_at(history, other) for other in history.epochs if other.qualname == ref.qualname}
+        like = next(iter(others)) if len(others) == 1 else None
+        known = f"; `{like.dotted}` has its name" if like is not None and not _is_private(like) else ""
+        return f"no recorded release is known to have it{known}"
     where = history.timeline.describe(context.checked - present)
     return f"nothing recorded stands for it in {where}: require a release that has it (--pins)"

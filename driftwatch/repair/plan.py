@@ -6,6 +6,7 @@ reason why there is none. Nothing is proven here.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,9 +27,10 @@ from driftwatch.repair import (
 from driftwatch.repair.evidence import Evidence
 from driftwatch.repair.losses import Losses
 from driftwatch.repair.model import NoRepairError, Refusal, Repair, Safety
+from driftwatch.repair.reimport import Reimport, together
 from driftwatch.repair.text import Source
 
-Make = Callable[[Finding, Source, Evidence], Repair]
+Make = Callable[[Finding, Source, Evidence], Repair | list[Reimport]]
 
 REPAIRS: Mapping[str, Make] = {
     "DW103": by_name.repair,
@@ -82,6 +84,7 @@ class Planner:
         """The repairs of findings, file by file."""
         plan = Plan()
         wishes: dict[str, list[keywords.Wish]] = {}
+        imports: dict[str, list[Reimport]] = {}
         for finding in findings:
             try:
                 if finding.fingerprint in self.refused:
@@ -89,7 +92,11 @@ class Planner:
                 source = self.source(finding.location.path)
                 self._must_be_ours(source)
                 if finding.code in REPAIRS:
-                    self._take(plan, REPAIRS[finding.code](finding, source, self.evidence))
+                    made = REPAIRS[finding.code](finding, source, self.evidence)
+                    if isinstance(made, Repair):
+                        self._take(plan, made)
+                    else:
+                        imports.setdefault(source.path, []).extend(made)
                 elif finding.code == "DW101" and (renamed := renamed_keyword.repair(finding, source, self.evidence)):
                     self._take(plan, renamed)
                 elif finding.code == "DW101":
@@ -104,6 +111,8 @@ class Planner:
                     )
             except NoRepairError as error:
                 plan.refusals.append(Refusal(finding, str(error)))
+        for path, names in imports.items():
+            self._imports(plan, self.source(path), names)
         hopeless = {each.finding.fingerprint: reason for each, reason in self._in_vain(plan, wishes)}
         for path, found in wishes.items():
             plan.refusals += [
@@ -146,6 +155,17 @@ class Planner:
                 plan.refusals.append(Refusal(wishes[0].finding, str(error)))
             for wish in wishes if len(wishes) > 1 else ():
                 self._keywords(plan, source, [wish])
+
+    def _imports(self, plan: Plan, source: Source, names: Iterable[Reimport]) -> None:
+        by_statement: dict[ast.ImportFrom, list[Reimport]] = {}
+        for each in names:
+            by_statement.setdefault(each.statement, []).append(each)
+        for found in by_statement.values():
+            try:
+                self._take(plan, together(source, found))
+            except NoRepairError as error:
+                told = dict.fromkeys(finding for each in found for finding in each.findings)
+                plan.refusals += [Refusal(finding, str(error)) for finding in told]
 
     def _take(self, plan: Plan, repair: Repair) -> None:
         if repair.safety is Safety.UNSAFE and not self.unsafe:

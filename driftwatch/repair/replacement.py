@@ -8,7 +8,7 @@ from driftwatch.findings import Finding
 from driftwatch.flow.uses import ImportUse, NameUse
 from driftwatch.repair.evidence import Evidence
 from driftwatch.repair.model import Edit, NoRepairError, Repair
-from driftwatch.repair.reimport import attribute, from_elsewhere
+from driftwatch.repair.reimport import Reimport, attribute, imported
 from driftwatch.repair.text import Source
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref, Signature
@@ -18,7 +18,7 @@ _NAMED = re.compile(
 )
 
 
-def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair:
+def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair | list[Reimport]:
     context = evidence.contexts[finding.distribution]
     history = context.history
     for use in evidence.at(finding):
@@ -40,13 +40,24 @@ def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair:
             raise NoRepairError(f"some checked release has neither `{ref.qualname}` nor `{new.qualname}`")
         if isinstance(use, ImportUse):
             why = ", which replaces it" + (", and the old one where that is not there" if both else "")
-            return from_elsewhere(source, finding, ref, new, both=both, why=why)
+            statement, (alias, *others) = imported(source, finding)
+            if others:
+                raise NoRepairError("only a plain name is fixed")
+            return [Reimport((finding,), statement, alias, ref, new, both, why)]
         if both or new.module != ref.module:
             raise NoRepairError(f"`{new.dotted}` replaces it; import it at the top of the module")
         start, end = attribute(source, finding.location, ref.qualname)
         edit, how = Edit(start, end, new.qualname), f"read `{new.dotted}`, which replaces it"
-        return Repair((finding,), source.path, (edit,), how, stands_for=(ref.dotted, new.dotted))
+        return Repair((finding,), source.path, (edit,), how, stands_for=((ref.dotted, new.dotted),))
     raise NoRepairError("only a `from` import, or a name read from a module, is fixed")
+
+
+def replacement(history: History, ref: Ref) -> Ref | None:
+    """What upstream has said replaces a name, where it is recorded and takes the same."""
+    try:
+        return _replacement(history, ref)
+    except NoRepairError:
+        return None
 
 
 def _replacement(history: History, ref: Ref) -> Ref:

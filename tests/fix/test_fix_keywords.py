@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from driftwatch.findings import Severity
+from driftwatch.rules.example import signature
+from driftwatch.snapshot.model.history import History, merge
+from driftwatch.snapshot.model.symbols import Ref, Signature, Snapshot, Symbol, SymbolKind
 from tests.fix.fixing import fixed, reasons, text_of
 
 HELPER = '''\
@@ -293,7 +297,10 @@ def test_a_partial(tmp_path: Path) -> None:
 
 def test_a_renamed_keyword_gets_its_new_name(tmp_path: Path) -> None:
     source = "import kiln\n\n\ndef clean(pot):\n    return kiln.wash(pot, degrees=40)\n"
-    result = fixed(tmp_path, source, against=">=2.0")
+    assert reasons(fixed(tmp_path, source, against=">=2.0", select=("DW101",))) == [
+        "with --unsafe: nothing but its place says that `temperature` is what `degrees` was"
+    ]
+    result = fixed(tmp_path, source, against=">=2.0", unsafe=True)
     assert text_of(result) == source.replace("degrees", "temperature")
     assert {finding.code for finding in result.offer.repaired} == {"DW101", "DW102"}
     assert not result.offer.refusals
@@ -301,13 +308,54 @@ def test_a_renamed_keyword_gets_its_new_name(tmp_path: Path) -> None:
 
 def test_or_either_where_the_range_needs_both(tmp_path: Path) -> None:
     source = "import kiln\n\n\ndef clean(pot):\n    return kiln.wash(pot, degrees=40)\n"
-    result = fixed(tmp_path, source)
+    result = fixed(tmp_path, source, unsafe=True)
     assert text_of(result).endswith(
         "    return kiln.wash(\n"
         '        pot, **({"temperature": 40} if _WASH_TAKES_TEMPERATURE else {"degrees": 40})\n'
         "    )\n"
     )
     assert not result.after.findings
+
+
+def runner(now: str) -> History:
+    """A library of one function, in two releases: the second has another parameter at the place of `mix_stderr`."""
+    texts = {"8.1": "(env=None, mix_stderr=True)", "8.2": f"(env=None, {now})"}
+    return merge("shell", "shell", [of_one_function(release, signature(text)) for release, text in texts.items()])
+
+
+def of_one_function(release: str, takes: Signature) -> Snapshot:
+    symbols = [Symbol(Ref("shell", ""), SymbolKind.MODULE), Symbol(Ref("shell", "run"), SymbolKind.FUNCTION, takes)]
+    return Snapshot(release, {symbol.ref: symbol for symbol in symbols})
+
+
+RUN = "import shell\n\n\ndef go():\n    return shell.run(mix_stderr=False)\n"
+
+
+def test_a_parameter_that_only_took_the_place_is_another_one(tmp_path: Path) -> None:
+    """click 8.2 has `catch_exceptions=True` where `mix_stderr=True` was."""
+    result = fixed(tmp_path, RUN, library=runner("catch_exceptions=True"))
+    assert reasons(result) == ["with --unsafe: leaving it out could change the result"]
+    assert "catch_exceptions" not in text_of(fixed(tmp_path, RUN, library=runner("catch_exceptions=True"), unsafe=True))
+
+
+def test_a_name_that_is_alike_is_a_guess(tmp_path: Path) -> None:
+    library = runner("separate_stderr=True")
+    assert reasons(fixed(tmp_path, RUN, library=library)) == [
+        "with --unsafe: nothing but its place says that `separate_stderr` is what `mix_stderr` was"
+    ]
+    assert "separate_stderr" in text_of(fixed(tmp_path, RUN, library=library, unsafe=True))
+
+
+def test_a_release_that_takes_the_old_name_for_the_new_one_makes_it_sure(tmp_path: Path) -> None:
+    texts = {"1": ("(path, line_terminator=None)", ()), "2": ("(path, ending=None)", ("line_terminator",))}
+    texts["3"] = ("(path, ending=None)", ())
+    snapshots = []
+    for release, (text, more) in texts.items():
+        snapshots.append(of_one_function(release, replace(signature(text), extra_keywords=more)))
+    source = "import shell\n\nshell.run('x', line_terminator=0)\n"
+    result = fixed(tmp_path, source, library=merge("shell", "shell", snapshots), against=">=2")
+    assert text_of(result) == source.replace("line_terminator", "ending")
+    assert not result.after.failed
 
 
 def test_a_keyword_that_no_release_takes_is_not_repaired(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ def shed() -> History:
     between = [
         *old,
         tools,
+        function("shed:saw", "(wood)", definition=Ref("shed.tools", "saw")),
         function("shed.tools:saw", "(wood)"),
         pin,
         replace(function("shed:nail", "(wood)"), definition=Ref("shed", "pin")),
@@ -57,15 +58,99 @@ def shed() -> History:
             ">=1.1",
         ),
         ("from shed import bond, saw\n", "from shed import bond\nfrom shed.tools import saw\n", ">=1.1"),
+        (
+            "from shed import bond, nail, saw\nimport os\n",
+            "from shed import bond\nfrom shed import pin as nail\nfrom shed.tools import saw\nimport os\n",
+            ">=1.1",
+        ),
+        (
+            "from shed import nail, bond, saw  # all\n\nsaw(1)\n",
+            (
+                "from shed import bond  # all\n\ntry:\n    from shed import pin as nail\nexcept ImportError:\n"
+                "    from shed import nail\ntry:\n    from shed.tools import saw\nexcept ImportError:\n"
+                "    from shed import saw\n\nsaw(1)\n"
+            ),
+            ">=1.0",
+        ),
         ("import shed\n\nshed.nail(1)\n", "import shed\n\nshed.pin(1)\n", ">=1.1"),
         ("from shed import glue\n", "from shed import bond as glue\n", "==1.1"),
         ("import shed\n\nshed.glue(1)\n", "import shed\n\nshed.bond(1)\n", "==1.1"),
     ],
-    ids=["moved", "moved, both", "renamed", "of several", "in one line", "attribute", "replaced", "replaced attribute"],
+    ids=[
+        "moved",
+        "moved, both",
+        "renamed",
+        "of several",
+        "in one line",
+        "several",
+        "several, both",
+        "attribute",
+        "replaced",
+        "replaced attribute",
+    ],
 )
 def test_a_name_is_taken_from_where_it_is(tmp_path: Path, before: str, after: str, against: str) -> None:
     result = fixed(tmp_path, before, against=against, library=shed())
     assert text_of(result) == after
+    assert not result.after.failed
+
+
+def library(*releases: dict[str, Symbol | str]) -> History:
+    """Releases 1, 2, 3 ... of functions by name, each with what it takes or as a symbol, and of modules."""
+    snapshots = []
+    for number, symbols in enumerate(releases, 1):
+        found = {}
+        for name, each in {"lib": "", **symbols}.items():
+            ref = Ref.parse(name) if ":" in name else Ref(name, "")
+            found[ref] = (
+                each
+                if isinstance(each, Symbol)
+                else Symbol(ref, SymbolKind.FUNCTION, signature(each))
+                if ref.qualname
+                else Symbol(ref, SymbolKind.MODULE)
+            )
+        snapshots.append(Snapshot(str(number), found))
+    return merge("lib", "lib", snapshots)
+
+
+JSON, YAML = {"lib.json": "", "lib.json:load": "(file)"}, {"lib.yaml": "", "lib.yaml:load": "(file)"}
+LOAD = "from lib.json import load\n\nload(1)\n"
+
+
+def test_what_only_has_the_same_name_is_something_else(tmp_path: Path) -> None:
+    result = fixed(tmp_path, LOAD, library=library({**JSON, **YAML}, YAML))
+    assert reasons(result) == ["nothing recorded stands for it in 2: require a release that has it (--pins)"]
+
+
+def test_what_comes_as_it_goes_has_moved(tmp_path: Path) -> None:
+    result = fixed(tmp_path, LOAD, library=library(JSON, YAML), against=">=2")
+    assert text_of(result) == LOAD.replace("json", "yaml")
+    later = fixed(tmp_path, LOAD, library=library(JSON, {}, YAML), against=">=3")
+    assert reasons(later) == ["nothing recorded stands for it in 3: require a release that has it (--pins)"]
+    toml = {"lib.toml": "", "lib.toml:load": "(file)"}
+    assert not fixed(tmp_path, LOAD, library=library(JSON, {**YAML, **toml}), against=">=2").offer.files
+
+
+def test_all_that_is_imported_from_a_module_that_is_gone(tmp_path: Path) -> None:
+    old = {"lib.json": "", "lib.json:load": "(file)", "lib.json:dump": "(what, file)"}
+    new = {name.replace("json", "text"): what for name, what in old.items()}
+    source = "from lib.json import dump, load\n\nload(1), dump(1, 2)\n"
+    result = fixed(tmp_path, source, library=library(old, new), against=">=2")
+    assert text_of(result) == "from lib.text import dump\nfrom lib.text import load\n\nload(1), dump(1, 2)\n"
+    assert not result.after.failed
+
+
+def test_what_upstream_said_before_it_went_counts(tmp_path: Path) -> None:
+    """As jinja2 did: `contextfilter` said to use `pass_context`, and went in the next release."""
+    mark = Deprecation("'old' is renamed to 'new', the old name will be removed in 3.")
+    going = Symbol(Ref("lib", "old"), SymbolKind.FUNCTION, signature("(f)"), deprecated=mark)
+    history = library({"lib:old": "(f)"}, {"lib:old": going, "lib:new": "(f)"}, {"lib:new": "(f)"})
+    source = "from lib import old\n\nold(1)\n"
+    result = fixed(tmp_path, source, library=history)
+    assert text_of(result) == (
+        "try:\n    from lib import new as old\nexcept ImportError:\n    from lib import old\n\nold(1)\n"
+    )
+    assert {finding.code for finding in result.offer.repaired} == {"DW201", "DW301"}
     assert not result.after.failed
 
 
