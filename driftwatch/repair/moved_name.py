@@ -15,7 +15,7 @@ from driftwatch.releases import ReleaseSet
 from driftwatch.repair.evidence import Evidence
 from driftwatch.repair.model import Edit, NoRepairError, Repair
 from driftwatch.repair.reimport import Reimport, attribute, imported
-from driftwatch.repair.replacement import replacement
+from driftwatch.repair.successors import is_private, made_at, successors
 from driftwatch.repair.text import Source
 from driftwatch.rules.rule import Context
 from driftwatch.snapshot.model.history import History
@@ -77,54 +77,12 @@ def _uses(finding: Finding, evidence: Evidence) -> Iterator[tuple[Use, Ref]]:
                 yield use, ref
 
 
-def successors(history: History, old: Ref) -> Iterator[Ref]:
-    """Where the object of a name is as well, or has gone to: the surest first, then by name."""
-    was = history.of(old)
-    if not was:
-        return
-    definitions = {history.definition(epoch, old) for epoch in was}
-    same: list[Ref] = []
-    alike: list[Ref] = []
-    for ref in history.epochs:
-        # Of nearly all others the name is enough: what a symbol is, is read when it is asked for.
-        near = ref.qualname == old.qualname or ref.module == old.module or ref in definitions
-        if not near or ref == old or not ref.qualname or "." in ref.qualname or _is_private(ref):
-            continue
-        if any(history.definition(epoch, ref) in definitions for epoch in history.of(ref)):
-            same.append(ref)
-        elif ref.qualname == old.qualname and _takes_over(history, old, ref):
-            alike.append(ref)
-    yield from sorted(same, key=lambda ref: (ref.qualname != old.qualname, len(ref.module), ref))
-    if (named := replacement(history, old)) is not None:
-        yield named
-    if len({_made_at(history, ref) for ref in alike}) == 1:
-        yield from sorted(alike, key=lambda ref: (len(ref.module), ref))
-
-
-def _takes_over(history: History, old: Ref, new: Ref) -> bool:
-    """Whether a name of the same kind and signature comes in the release in which the old one is gone."""
-    gone, come = list(history.present(old).indices()), list(history.present(new).indices())
-    if not come or come[0] != gone[-1] + 1:
-        return False
-    was, now = history.of(old)[-1].symbol, history.of(new)[0].symbol
-    return was.signature is not None and (was.kind, was.signature) == (now.kind, now.signature)
-
-
-def _made_at(history: History, ref: Ref) -> Ref:
-    return history.definition(history.of(ref)[0], ref)
-
-
-def _is_private(ref: Ref) -> bool:
-    """Whether a name is not to be imported: a private one, or one of what only stands for something."""
-    return any(part.startswith("_") or not part.isidentifier() for part in (*ref.module.split("."), ref.qualname))
-
-
 def _why_not(history: History, ref: Ref, context: Context) -> str:
     present: ReleaseSet = history.importable(ref.module, ref.qualname)
     if not present:
-        others = {_made_at(history, other) for other in history.epochs if other.qualname == ref.qualname}
+        others = {made_at(history, other) for other in history.epochs if other.qualname == ref.qualname}
         like = next(iter(others)) if len(others) == 1 else None
-        known = f"; `{like.dotted}` has its name" if like is not None and not _is_private(like) else ""
+        known = f"; `{like.dotted}` has its name" if like is not None and not is_private(like) else ""
         return f"no recorded release is known to have it{known}"
     where = history.timeline.describe(context.checked - present)
     return f"nothing recorded stands for it in {where}: require a release that has it (--pins)"

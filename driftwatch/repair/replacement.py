@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from driftwatch.findings import Finding
 from driftwatch.flow.uses import ImportUse, NameUse
 from driftwatch.repair.evidence import Evidence
 from driftwatch.repair.model import Edit, NoRepairError, Repair
 from driftwatch.repair.reimport import Reimport, attribute, imported
+from driftwatch.repair.successors import replacement
 from driftwatch.repair.text import Source
-from driftwatch.snapshot.model.history import History
-from driftwatch.snapshot.model.symbols import Ref, Signature
-
-_NAMED = re.compile(
-    r"(?:\buse|\bby|\bwith|\bto|\bfavou?r of|:)\s+(?::\w+:)?[`'\"~]*((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)", re.IGNORECASE
-)
+from driftwatch.snapshot.model.symbols import Ref
 
 
 def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair | list[Reimport]:
@@ -32,7 +26,7 @@ def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair | lis
             continue
         if ref.dotted != finding.symbol:
             continue
-        new = _replacement(history, ref)
+        new = replacement(history, ref)
         needed = use.releases & context.checked
         present = history.present(new)
         both = not needed <= present
@@ -50,43 +44,3 @@ def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair | lis
         edit, how = Edit(start, end, new.qualname), f"read `{new.dotted}`, which replaces it"
         return Repair((finding,), source.path, (edit,), how, stands_for=((ref.dotted, new.dotted),))
     raise NoRepairError("only a `from` import, or a name read from a module, is fixed")
-
-
-def replacement(history: History, ref: Ref) -> Ref | None:
-    """What upstream has said replaces a name, where it is recorded and takes the same."""
-    try:
-        return _replacement(history, ref)
-    except NoRepairError:
-        return None
-
-
-def _replacement(history: History, ref: Ref) -> Ref:
-    """What the mark names, where it is recorded and takes the same."""
-    messages = [e.symbol.deprecated.message for e in history.of(ref) if e.symbol.deprecated is not None]
-    if not any(messages):
-        raise NoRepairError("upstream does not say what replaces it")
-    named = [found for message in messages for found in _NAMED.findall(message or "")]
-    for text in named:
-        head, _, last = text.rpartition(".")
-        places = [module for module in history.modules() if module.replace(".", "").isidentifier()]
-        places = [module for module in places if not head or module == head or module.endswith(f".{head}")]
-        for new in sorted((Ref(module, last) for module in places), key=lambda new: new.module != ref.module):
-            if new != ref and history.of(new):
-                if _takes(history, new) != _takes(history, ref):
-                    raise NoRepairError(f"`{new.qualname}`, which replaces it, does not take the same")
-                return new
-    raise NoRepairError(
-        "what upstream names in its place is not recorded" if named else "upstream names no replacement"
-    )
-
-
-def _takes(history: History, ref: Ref) -> set[tuple[object, ...]]:
-    """What a name takes in the releases that have it, as far as a call can tell."""
-    last = max(history.of(ref), key=lambda epoch: epoch.releases.mask.bit_length())
-    return {_shape(signature) for signature in last.symbol.possible}
-
-
-def _shape(signature: Signature | None) -> tuple[object, ...]:
-    if signature is None:
-        return (None,)
-    return tuple((each.name, each.kind, each.default) for each in signature.parameters)
