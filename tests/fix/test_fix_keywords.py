@@ -9,9 +9,9 @@ from textwrap import dedent
 import pytest
 
 from driftwatch.findings import Severity
-from driftwatch.rules.example import signature
 from driftwatch.snapshot.model.history import History, merge
 from driftwatch.snapshot.model.symbols import Ref, Signature, Snapshot, Symbol, SymbolKind
+from tests.collecting import signature
 from tests.fix.fixing import fixed, reasons, text_of
 
 HELPER = '''\
