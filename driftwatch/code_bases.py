@@ -20,7 +20,7 @@ from driftwatch.errors import InputError, UsageError
 from driftwatch.project.config import Config, config_for, discover
 from driftwatch.project.dockerfile import is_dockerfile
 from driftwatch.snapshot.sources.git import GitCommit
-from driftwatch.toml import parse
+from driftwatch.tables import read
 
 FROM_INDEX = "pypi:"
 """Begins a code base that is fetched."""
@@ -113,18 +113,17 @@ def listed(texts: Sequence[str]) -> tuple[str, ...]:
 
 def read_list(path: Path) -> tuple[str, ...]:
     """The code bases in a file: one to a line with ``#`` before remarks, or ``code = [...]`` in TOML."""
+    if path.suffix == ".toml":
+        table = read(path)
+        if "code" not in table:
+            raise table.error("'code' is missing", None, 'write code = ["pypi:vllm>=0.20", "../engine"]')
+        return tuple(_from(path, entry) for entry in table.strings("code"))
     try:
         text = whole.read(path).decode("utf-8-sig")
-        if path.suffix != ".toml":
-            lines = (line.partition("#")[0].strip() for line in text.splitlines())
-            return tuple(_from(path, line) for line in lines if line)
-        document = parse(text)
     except (OSError, ValueError) as error:
         raise InputError(f"the list {path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    entries = document.get("code")
-    if not isinstance(entries, list) or not all(isinstance(entry, str) and entry for entry in entries):
-        raise InputError(f"{path} has no list `code` of texts", 'write code = ["pypi:vllm>=0.20", "../engine"]')
-    return tuple(_from(path, entry) for entry in entries)
+    lines = (line.partition("#")[0].strip() for line in text.splitlines())
+    return tuple(_from(path, line) for line in lines if line)
 
 
 def _from(path: Path, text: str) -> str:

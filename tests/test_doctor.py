@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -329,15 +330,19 @@ def test_which_release_a_version_is_like(version: str, releases: str, yes: bool)
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "said"),
     [
-        "skew = 1",
-        "[[skew]]\nreleases = '>=1'\ndoes = 'sulks'",
-        "[[companion]]\ndistribution = 'a'",
-        "[[skew]]\nreleases = 'new'\ndoes = 'raises'",
+        ("skew = 1", ":1: 'skew' must be an array of tables, [[skew]], not 1"),
+        (
+            "[[skew]]\nreleases = '>=1'\ndoes = 'sulks'",
+            ":3: 'does' must be one of raises, ignores, not 'sulks' in [[skew]] 1",
+        ),
+        ("[[companion]]\ndistribution = 'a'", ":1: 'module' is missing in [[companion]] 'a'"),
+        ("[[skew]]\nreleases = 'new'\ndoes = 'raises'", ":2: 'releases' must be a version specifier, not 'new'"),
+        ("\n\n[[skew]]\nreleases = '>=1'\ndoes = 'raises'\n[[skew]]\nreleases = 3", ":7: 'releases' must be a string"),
     ],
 )
-def test_a_mistake_in_the_data_is_said(tmp_path: Path, text: str) -> None:
+def test_a_mistake_in_the_data_is_said(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "companions.toml").write_text(text)
-    with pytest.raises(ConfigError, match=r"companions\.toml cannot be read"):
+    with pytest.raises(ConfigError, match=re.escape(f"companions.toml{said}")):
         load_companions(tmp_path)

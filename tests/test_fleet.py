@@ -19,7 +19,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from driftwatch.errors import UsageError
+from driftwatch.errors import ConfigError
 from driftwatch.fleet.kept import Kept
 from driftwatch.fleet.listing import Fleet, Member, dependents, read_fleet
 from driftwatch.fleet.run import FleetRequest, Ran, run
@@ -290,7 +290,7 @@ def test_lists_in_toml_and_dependents(studio: Path) -> None:
     assert (found.against, asked) == ((">=0.6",), ["vllm"])
     assert {"vllm", "sglang"} <= set(known.names) and known.date.count("-") == 2
     path.write_text('code = ["good0"]\nlibraries = []\n')
-    with pytest.raises(UsageError, match="unknown key 'libraries'"):
+    with pytest.raises(ConfigError, match=":2: unknown key 'libraries'"):
         read_fleet(path, targets, releases)
     path.write_text('code = ["pypi:vllm>=9"]\n')
     (member,) = read_fleet(path, targets, releases).members

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from driftwatch.code_bases import each_release, read_list
-from driftwatch.errors import InputError, UsageError
+from driftwatch.errors import ConfigError, UsageError
 from driftwatch.report.safe import safe
 from tests.cli_process import Result, run
 from tests.conftest import ROOT
@@ -290,5 +290,5 @@ def test_lists(tmp_path: Path) -> None:
         f"git:{tmp_path}/../lib@main",
     )
     (tmp_path / "code.toml").write_text("code = 3\n")
-    with pytest.raises(InputError, match="has no list `code` of texts"):
+    with pytest.raises(ConfigError, match=":1: 'code' must be a list of strings, not 3"):
         read_list(tmp_path / "code.toml")

@@ -17,6 +17,7 @@ from driftwatch.rules.rule import Context
 from driftwatch.scan import ScanRequest, Watched, scan
 from driftwatch.snapshot.sources.fetch import fetch_project
 from driftwatch.snapshot.store.store import load as load_history
+from driftwatch.tables import Table
 from driftwatch.targets.target import shipped_targets
 from tests.known_releases import said
 from tests.made_uses import ALL, KILN, call, passed, releases
@@ -44,7 +45,7 @@ FAILURE: dict[str, Any] = {
 
 
 def read(**tables: Any) -> Knowledge:
-    return knowledge(tables, KILN.timeline, "data.toml")
+    return knowledge(Table(tables, "data.toml"), KILN.timeline)
 
 
 def test_the_data_is_read() -> None:
@@ -58,25 +59,37 @@ def test_the_data_is_read() -> None:
     ("tables", "message"),
     [
         ({"advisories": []}, "data.toml: unknown key 'advisories'"),
-        ({"advisory": {}}, "advisory must be an array of tables"),
-        ({"advisory": [{}]}, "an entry lacks the text 'id'"),
+        ({"advisory": {}}, "'advisory' must be an array of tables, [[advisory]], not {}"),
+        ({"advisory": [{}]}, "data.toml: 'id' is missing in [[advisory]] 1"),
         ({"advisory": [ENTRY, ENTRY]}, "there are two entries 'cracks'"),
-        ({"advisory": [{**ENTRY, "when": [{"parameter": "slow", "equal": 1}]}]}, "cracks: unknown key 'equal'"),
+        (
+            {"advisory": [{**ENTRY, "when": [{"parameter": "slow", "equal": 1}]}]},
+            "unknown key 'equal' in [[when]] 1 of [[advisory]] 'cracks'",
+        ),
         ({"advisory": [{**ENTRY, "when": [{"parameter": "slow"}]}]}, "the condition on 'slow' says nothing"),
-        ({"advisory": [{**ENTRY, "when": [{"parameter": "slow", "none": False}]}]}, "none can only be true"),
-        ({"advisory": [{**ENTRY, "when": [{"parameter": "slow", "equals": 1}]}]}, "equals must be a list"),
-        ({"advisory": [{**ENTRY, "severity": "bad"}]}, "severity 'bad' is none of error, warning, note"),
-        ({"advisory": [{**ENTRY, "releases": "new"}]}, "cracks: 'new' is not a version specifier"),
-        ({"advisory": [{**ENTRY, "evidence": []}]}, "evidence must be a list of at least one reference"),
-        ({"advisory": [{**ENTRY, "symbol": []}]}, "cracks: symbol must be a reference, or a list of some"),
-        ({"advisory": [{**ENTRY, "where": "slow >"}]}, "cracks: where = 'slow >' is no expression"),
-        ({"advisory": [{**ENTRY, "swallowed": False}]}, "cracks: swallowed can only be true"),
+        (
+            {"advisory": [{**ENTRY, "when": [{"parameter": "slow", "none": False}]}]},
+            "'none' must be true, or be left out, not False",
+        ),
+        (
+            {"advisory": [{**ENTRY, "when": [{"parameter": "slow", "equals": 1}]}]},
+            "'equals' must be a list of numbers, strings and booleans, not 1",
+        ),
+        ({"advisory": [{**ENTRY, "severity": "bad"}]}, "'severity' must be one of error, warning, note, not 'bad'"),
+        ({"advisory": [{**ENTRY, "releases": "new"}]}, "'new' is not a version specifier in [[advisory]] 'cracks'"),
+        ({"advisory": [{**ENTRY, "evidence": []}]}, "'evidence' must be a list of at least one reference, not []"),
+        ({"advisory": [{**ENTRY, "symbol": []}]}, "'symbol' must be a reference, or a list of some, not []"),
+        ({"advisory": [{**ENTRY, "where": "slow >"}]}, "'where' must be an expression, not 'slow >'"),
+        ({"advisory": [{**ENTRY, "swallowed": False}]}, "'swallowed' must be true, or be left out, not False"),
         ({"advisory": [{**ENTRY, "when": [{"parameter": "slow", "made-of": ["Fast"]}]}]}, "a list of import paths"),
         (
             {"kernels": [{"id": "k", "symbol": "kiln:cool", "releases": "all", "compute": ["x"], "evidence": ["e"]}]},
-            "k: compute must be a list of compute capabilities",
+            "'compute' must be a list of compute capabilities, such as '9' and '9.0', not ['x']",
         ),
-        ({"import-failure": [{**FAILURE, "exception": "Oops"}]}, "'Oops' is no exception of Python's"),
+        (
+            {"import-failure": [{**FAILURE, "exception": "Oops"}]},
+            "'exception' must be an exception of Python's, not 'Oops'",
+        ),
     ],
 )
 def test_a_mistake_in_the_data_is_told(tables: dict[str, Any], message: str) -> None:
@@ -88,7 +101,7 @@ def test_a_mistake_in_the_data_is_told(tables: dict[str, Any], message: str) -> 
 def test_a_target_without_data_knows_nothing(tmp_path: Path) -> None:
     assert load(None, KILN.timeline) == load(tmp_path, KILN.timeline) == Knowledge()
     (tmp_path / "advisories.toml").write_text("= 3")
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match=r"advisories\.toml:1: not valid TOML"):
         load(tmp_path, KILN.timeline)
 
 
@@ -486,5 +499,5 @@ def test_how_many_values_a_workspace_is(tmp_path: Path, target: str, arguments: 
 def test_a_number_of_values_is_checked_in_the_data() -> None:
     assert read(advisory=[{**ENTRY, "returns": 2}]).advisories[0].returns == 2
     for wrong in (1, True, "2"):
-        with pytest.raises(ConfigError, match="returns must be a number of values"):
+        with pytest.raises(ConfigError, match="'returns' must be a number of values"):
             read(advisory=[{**ENTRY, "returns": wrong}])

@@ -13,6 +13,7 @@ from driftwatch.releases import Timeline
 from driftwatch.rules.advisories import knowledge
 from driftwatch.scan import ScanRequest, Watched, scan
 from driftwatch.snapshot.store.store import load as load_history
+from driftwatch.tables import Table
 from driftwatch.targets.target import shipped_targets
 
 SET = {
@@ -127,7 +128,7 @@ ENTRY = {
 def test_a_condition_on_a_variable_that_says_nothing_is_a_mistake(condition: dict[str, object]) -> None:
     entry = {**ENTRY, "when": [{"variable": "KILN", **condition}]}
     with pytest.raises(ConfigError):
-        knowledge({"advisory": [entry]}, Timeline(["1.0"]), "here")
+        knowledge(Table({"advisory": [entry]}, "here"), Timeline(["1.0"]))
     good = {**ENTRY, "when": [{"variable": "KILN", "read": True}]}
-    (advisory,) = knowledge({"advisory": [good]}, Timeline(["1.0"]), "here").advisories
+    (advisory,) = knowledge(Table({"advisory": [good]}, "here"), Timeline(["1.0"])).advisories
     assert (advisory.conditions[0].variable, advisory.conditions[0].read) == ("KILN", True)

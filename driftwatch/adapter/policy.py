@@ -8,18 +8,27 @@ that are no Python literals of plain scalars, actions that do not exist: each is
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from driftwatch import whole
 from driftwatch.adapter.rules import DROP, REFUSE, WARN
 from driftwatch.errors import ConfigError
-from driftwatch.toml import TomlError, parse
+from driftwatch.tables import Table, read
 
-_KEYS = {"functions", "classes", "embed", "conditions", "install", "main", "exports"}
-_RULE_KEYS = {
+_KEYS = (
+    "functions",
+    "classes",
+    "embed",
+    "conditions",
+    "install",
+    "main",
+    "exports",
+    "rule",
+    "target",
+)
+_RULE_KEYS = (
     "functions",
     "parameters",
     "action",
@@ -31,7 +40,7 @@ _RULE_KEYS = {
     "needs",
     "releases",
     "taken",
-}
+)
 
 
 @dataclass(frozen=True)
@@ -78,41 +87,19 @@ class Policy:
 
 def load_policy(path: Path) -> Policy:
     """Read and check a policy file."""
-    try:
-        raw = parse(whole.read(path).decode())
-    except OSError as error:
-        raise ConfigError(f"cannot read the policy {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path} is not valid UTF-8") from None
-    except TomlError as error:
-        raise ConfigError(f"{path}:{error.line}: {error.reason}") from None
-    _only(raw, _KEYS | {"rule", "target"}, str(path))
-    names = {
-        key: _texts(raw.get(key, []), f"{path}: {key}")
-        for key in ("functions", "classes", "embed", "exports")
-    }
-    for name in (name for listed in names.values() for name in listed):
-        if not name.isidentifier():
-            raise ConfigError(f"{path}: {name!r} is not a name")
-    single = {key: raw.get(key) for key in ("conditions", "install", "main")}
-    for key, value in single.items():
-        if value is not None and not (isinstance(value, str) and value.isidentifier()):
-            raise ConfigError(f"{path}: {key} must be a name")
-    rules = tuple(
-        _rule(row, f"{path}: rule {i}")
-        for i, row in enumerate(raw.get("rule", []), start=1)
-    )
+    table = read(path)
+    table.only(_KEYS)
     return Policy(
         path=path,
-        functions=names["functions"],
-        classes=names["classes"],
-        rules=rules,
-        embed=names["embed"],
-        conditions=single["conditions"],
-        install=single["install"],
-        main=single["main"],
-        exports=names["exports"],
-        target=raw.get("target", {}),
+        functions=_names(table, "functions"),
+        classes=_names(table, "classes"),
+        rules=tuple(_rule(row) for row in table.tables("rule")),
+        embed=_names(table, "embed"),
+        conditions=_name(table, "conditions"),
+        install=_name(table, "install"),
+        main=_name(table, "main"),
+        exports=_names(table, "exports"),
+        target=table.table("target") or {},
     )
 
 
@@ -135,64 +122,52 @@ def extended(policy: Policy, path: Path) -> Policy:
     )
 
 
-def _rule(row: Mapping[str, Any], where: str) -> PolicyRule:
-    _only(row, _RULE_KEYS, where)
-    for key in ("action", "because", "evidence"):
-        if not isinstance(row.get(key), str) or not row[key].strip():
-            raise ConfigError(f"{where}: {key} must be given, as text")
-    if row["action"] not in (DROP, WARN, REFUSE):
-        raise ConfigError(
-            f"{where}: no such action: {row['action']}",
-            f"one of {DROP}, {WARN}, {REFUSE}",
-        )
-    given = row.get("given", {})
-    equals = row.get("equals")
+def _names(table: Table, key: str) -> tuple[str, ...]:
+    return table.listed(key, _is_name, "a list of names")
+
+
+def _name(table: Table, key: str) -> str | None:
+    name = table.maybe(key, "a name")
+    if name is not None and not name.isidentifier():
+        raise table.wrong(key, "a name")
+    return name
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value.isidentifier()
+
+
+def _rule(row: Table) -> PolicyRule:
+    row.only(_RULE_KEYS)
+    given = row.table("given")
     return PolicyRule(
-        functions=_texts(row.get("functions", []), f"{where}: functions", some=True),
-        parameters=_texts(row.get("parameters", []), f"{where}: parameters", some=True),
-        action=row["action"],
-        because=row["because"],
-        evidence=row["evidence"],
-        equals=None
-        if equals is None
-        else tuple(
-            _literal(text, where) for text in _texts(equals, f"{where}: equals")
-        ),
+        functions=row.strings("functions", some=True),
+        parameters=row.strings("parameters", some=True),
+        action=row.one_of("action", (DROP, WARN, REFUSE)),
+        because=row.string("because"),
+        evidence=row.string("evidence"),
+        equals=tuple(_literal(text, row, "equals") for text in row.strings("equals"))
+        if "equals" in row
+        else None,
         given=tuple(
-            (name, _literal(text, where)) for name, text in sorted(given.items())
-        ),
-        condition=row.get("condition"),
-        needs=_texts(row.get("needs", []), f"{where}: needs"),
-        releases=row.get("releases"),
-        taken=row.get("taken", False) is True,
+            (name, _literal(given.string(name), given, name))
+            for name in sorted(given or ())
+        )
+        if given is not None
+        else (),
+        condition=row.maybe("condition"),
+        needs=row.strings("needs"),
+        releases=row.maybe("releases"),
+        taken=row.flag("taken"),
     )
 
 
-def _literal(text: str, where: str) -> Any:
+def _literal(text: str, table: Table, key: str) -> Any:
     """The value of a literal in quotes: None, a bool, a number or a string."""
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError):
-        raise ConfigError(f"{where}: {text!r} is not a literal") from None
+        raise table.error(f"{text!r} is not a literal", key) from None
     if value is not None and not isinstance(value, (bool, int, float, str)):
-        raise ConfigError(f"{where}: {text!r} is not a plain value")
+        raise table.error(f"{text!r} is not a plain value", key)
     return value
-
-
-def _texts(value: Any, where: str, *, some: bool = False) -> tuple[str, ...]:
-    if (
-        not isinstance(value, list)
-        or not all(isinstance(item, str) for item in value)
-        or (some and not value)
-    ):
-        raise ConfigError(f"{where} must be a list of texts")
-    return tuple(value)
-
-
-def _only(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    unknown = sorted(set(table) - set(known))
-    if unknown:
-        raise ConfigError(
-            f"{where}: unknown key {unknown[0]}",
-            f"known are {', '.join(sorted(known))}",
-        )

@@ -94,7 +94,7 @@ def fleet_command(
 
         fleet = read_fleet(file, targets, releases)
         question = Question(
-            json.dumps(list(config.targets), sort_keys=True, default=str),
+            json.dumps([dict(table) for table in config.targets], sort_keys=True, default=str),
             str(config.folder) if config.folder is not None else None,
             tuple(map(from_anywhere, against or fleet.against)),
         )

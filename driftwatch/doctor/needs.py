@@ -5,16 +5,27 @@ Enters: a target, with its ``environment.toml`` and ``companions.toml`` where it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from driftwatch.errors import ConfigError
+from driftwatch.tables import Table, read_if_there
 from driftwatch.targets.companions import Companions, load_companions
 from driftwatch.targets.target import Target
-from driftwatch.toml import parse
 
 FILE = "environment.toml"
+_KEYS = (
+    "feature",
+    "shown",
+    "framework",
+    "runtime",
+    "group_sizes",
+    "kernels_of",
+    "calls",
+    "fetch",
+    "libraries",
+    "compiled",
+    "wheels",
+    "condition",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,49 +97,42 @@ class Needs:
 
 def needs_of(target: Target) -> Needs:
     """What a target needs."""
-    path = target.data / FILE if target.data else None
-    data: dict[str, Any] = {}
-    try:
-        if path is not None and path.is_file():
-            data = parse(path.read_text(encoding="utf-8"))
-        return _needs(target, data)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{path} cannot be read: {type(error).__name__}: {error}") from None
-
-
-def _needs(target: Target, data: Mapping[str, Any]) -> Needs:
-    fetch, compiled, libraries = data.get("fetch"), data.get("compiled", {}), data.get("libraries", {})
+    table = read_if_there(target.data, FILE) or Table({}, FILE)
+    table.only(_KEYS)
+    fetch, compiled, libraries = table.table("fetch"), table.table("compiled"), table.table("libraries")
     return Needs(
         distribution=target.distribution,
         module=target.module,
-        feature=data.get("feature", target.module),
+        feature=table.string("feature", target.module),
         since=target.since,
         aliases=target.aliases,
         companions=load_companions(target.data),
-        shown=tuple(data.get("shown", ())),
-        framework=data.get("framework"),
-        runtime=tuple(data.get("runtime", ())),
-        libraries=tuple(libraries.get("names", ())),
-        by_beginning=libraries.get("by_beginning", "<0"),
-        calls=tuple(data.get("calls", ())),
-        group_sizes=tuple(data.get("group_sizes", ())),
-        kernels_of=data.get("kernels_of"),
-        fetch=(fetch["command"], fetch["releases"]) if fetch else None,
-        no_compiler=compiled.get("switched_off_by"),
-        kernel=compiled.get("kernel"),
-        cache=(compiled["base"], compiled["cache"]) if "cache" in compiled else None,
-        compilers=tuple(compiled.get("cuda", {}).items()),
-        wheels=tuple((row["cuda"], row["build"]) for row in data.get("wheels", ())),
-        conditions=tuple(
-            Condition(
-                row["id"],
-                row["when"],
-                row["releases"],
-                row["says"],
-                row.get("open", False),
-                row.get("fix"),
-                row.get("fixed_in"),
-            )
-            for row in data.get("condition", ())
-        ),
+        shown=table.strings("shown"),
+        framework=table.maybe("framework"),
+        runtime=table.strings("runtime"),
+        libraries=libraries.strings("names") if libraries else (),
+        by_beginning=libraries.string("by_beginning", "<0") if libraries else "<0",
+        calls=table.strings("calls"),
+        group_sizes=table.listed("group_sizes", lambda size: type(size) is int, "a list of numbers"),
+        kernels_of=table.maybe("kernels_of"),
+        fetch=(fetch.string("command"), fetch.string("releases")) if fetch else None,
+        no_compiler=compiled.maybe("switched_off_by") if compiled else None,
+        kernel=compiled.maybe("kernel") if compiled else None,
+        cache=(compiled.string("base"), compiled.string("cache")) if compiled and "cache" in compiled else None,
+        compilers=compiled.pairs("cuda") if compiled else (),
+        wheels=tuple((row.string("cuda"), row.string("build")) for row in table.tables("wheels")),
+        conditions=tuple(map(_condition, table.tables("condition"))),
+    )
+
+
+def _condition(table: Table) -> Condition:
+    table.only(("id", "when", "releases", "says", "open", "fix", "fixed_in"))
+    return Condition(
+        table.string("id"),
+        table.string("when"),
+        table.string("releases"),
+        table.string("says"),
+        table.flag("open"),
+        table.maybe("fix"),
+        table.maybe("fixed_in"),
     )

@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from driftwatch import whole
 from driftwatch.code_bases import FROM_INDEX, each_release, read_list
 from driftwatch.errors import DriftwatchError, InputError, UsageError
 from driftwatch.project.ranges import is_source
+from driftwatch.tables import read, read_if_there
 from driftwatch.targets.target import Target, choose
-from driftwatch.toml import parse
 
 DEPENDENTS = "dependents:"
 """Begins what stands for the known dependents of a library."""
@@ -63,17 +62,13 @@ def _written(path: Path) -> list[str]:
 def _against(path: Path) -> tuple[str, ...]:
     if path.suffix != ".toml":
         return ()
-    document = parse(whole.read(path).decode("utf-8-sig"))
-    unknown = sorted(document.keys() - {"code", "against"})
-    if unknown:
-        raise UsageError(f"{path} has an unknown key {unknown[0]!r}", "known are code, against")
-    value = document.get("against", [])
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise UsageError(f"{path}: against must be a list of texts")
+    table = read(path)
+    table.only(("code", "against"))
+    value = table.strings("against")
     place = next((each for each in value if is_source(each)), None)
     if place is not None:
-        raise UsageError(f"{path}: {place!r} is a place, and no releases", f"name it yourself: --against {place}")
-    return tuple(value)
+        raise table.error(f"{place!r} is a place, and no releases", "against", f"name it yourself: --against {place}")
+    return value
 
 
 def _dependents(texts: Sequence[str], targets: Sequence[Target]) -> list[str]:
@@ -97,11 +92,10 @@ class Dependents:
 
 def dependents(target: Target) -> Dependents:
     """The dependents of a library as they are shipped; `UsageError` where nobody keeps a list."""
-    path = target.data / _FILE if target.data is not None else None
-    if path is None or not path.is_file():
+    table = read_if_there(target.data, _FILE)
+    if table is None:
         raise UsageError(
             f"driftwatch has no list of the dependents of {target.distribution}",
             "the package index has no reverse look-up: write the list yourself",
         )
-    document = parse(whole.read(path).decode("utf-8-sig"))
-    return Dependents(str(document["date"]), tuple(document["dependents"]))
+    return Dependents(table.string("date"), table.strings("dependents"))

@@ -34,6 +34,7 @@ from driftwatch.scanned import Reached, Report
 from driftwatch.snapshot.sources.fetch import choose_for_scan, parse_project_spec
 from driftwatch.snapshot.sources.git import GitCommit
 from driftwatch.snapshot.sources.index import PackageIndex
+from driftwatch.tables import Table
 from driftwatch.targets.target import all_targets
 
 _AROUND = 2
@@ -81,10 +82,15 @@ class Job:
         return str(Path(self.home, self.source))
 
 
+def _tables(question: Question) -> tuple[Table, ...]:
+    """The tables of a configuration, as they reach another process."""
+    return tuple(Table(each, "[[tool.driftwatch.target]]") for each in json.loads(question.tables))
+
+
 @lru_cache(maxsize=4)
 def libraries(question: Question) -> tuple[tuple[Watched, ...], tuple[str, ...]]:
     """The libraries as a scan takes them, read once in each process, and what of them is asked for."""
-    targets = all_targets(json.loads(question.tables), Path(question.folder or Path.cwd()))
+    targets = all_targets(_tables(question), Path(question.folder or Path.cwd()))
     found = watched(targets, (), question.against, None)
     gc.freeze()
     return found
@@ -175,7 +181,7 @@ def _examined(job: Job) -> Row:
     known, asked = libraries(job.question)
     if digests(job.question) != job.libraries:
         raise InputError("where this was to be looked at, other releases of the library are known")
-    elsewhere = Config(targets=tuple(json.loads(job.question.tables)))
+    elsewhere = Config(targets=_tables(job.question))
     own = elsewhere if job.source.startswith((FROM_INDEX, FROM_GIT)) else None
     with opened(job.located, own, lambda _text: None) as code:
         result = scan(ScanRequest(code.paths, known, code.config, asked or ("all",)))

@@ -8,18 +8,29 @@ nearest file that configures driftwatch, upward from the path, is the only one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from driftwatch import whole
+from driftwatch import tables, whole
 from driftwatch.errors import ConfigError, UsageError
-from driftwatch.toml import TomlError, parse
+from driftwatch.tables import Table
 
 SEVERITIES = ("error", "warning", "note")
 FAIL_ON = ("error", "warning", "never")
+_KEYS = (
+    "against",
+    "select",
+    "ignore",
+    "exclude",
+    "per-file-ignores",
+    "severity",
+    "baseline",
+    "fail-on",
+    "target",
+    "watch",
+    "adapter-policy",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +38,7 @@ class Config:
     """The configuration that applies. `path` is the file it came from; None where there is none.
 
     `exclude` and the patterns of `per_file_ignores` are relative to the file's folder. `targets` are the tables of
-    ``[[tool.driftwatch.target]]`` as they stand, for the targets to read. `watch` are the code bases that
+    ``[[tool.driftwatch.target]]``, for the targets to read. `watch` are the code bases that
     ``driftwatch watch`` holds a new release against. `adapter_policy` is a file with more functions and rules for an
     adapter. `lines` says where each key that is set stands in the file.
     """
@@ -41,7 +52,7 @@ class Config:
     severity: Mapping[str, str] = field(default_factory=dict)
     baseline: Path | None = None
     fail_on: str = "error"
-    targets: tuple[Mapping[str, Any], ...] = ()
+    targets: tuple[Table, ...] = ()
     watch: tuple[str, ...] = ()
     adapter_policy: Path | None = None
     lines: Mapping[str, int | None] = field(default_factory=dict, repr=False, compare=False)
@@ -96,135 +107,39 @@ def _mentions_us(path: Path) -> bool:
 
 
 def _load(path: Path, *, required: bool) -> Config | None:
-    text, document = read_toml(path)
+    document = tables.read(path)
     if path.name != "pyproject.toml":
-        return _Reader(path, text, "").config(document)
+        return _config(path, document)
     tool = document.get("tool", {})
-    table = tool.get("driftwatch") if isinstance(tool, dict) else None
-    if table is None:
+    ours = tool.get("driftwatch") if isinstance(tool, dict) else None
+    if ours is None:
         if required:
             raise ConfigError(f"{path} has no table [tool.driftwatch]")
         return None
-    if not isinstance(table, dict):
+    if not isinstance(ours, dict):
         raise ConfigError(f"{path}: tool.driftwatch must be a table")
-    return _Reader(path, text, "tool.driftwatch").config(table)
+    # A key of the same name may stand in another tool's table before ours.
+    header = re.search(r"^[ \t]*\[+[ \t]*tool\.driftwatch\b", document.text, re.MULTILINE)
+    start = header.start() if header else 0
+    return _config(path, replace(document, data=ours, name="[tool.driftwatch]", start=start))
 
 
-def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
-    """A TOML file as text and data; `ConfigError` with file and line when it cannot be read."""
-    try:
-        data = whole.read(path)
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror or error}") from None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise ConfigError(f"{path}:{line}: not valid UTF-8", "TOML files are UTF-8") from None
-    try:
-        return text, parse(text)
-    except TomlError as error:
-        raise ConfigError(f"{path}:{error.line}: {error.reason}") from None
-
-
-class _Reader:
-    """One table being read; keeps the text, so that a mistake is reported with its line."""
-
-    def __init__(self, path: Path, text: str, table: str) -> None:
-        self._path = path
-        self._text = text
-        self._table = table
-
-    def config(self, table: Mapping[str, Any]) -> Config:
-        readers: dict[str, tuple[str, Callable[[str, Any], Any]]] = {
-            "against": ("against", self._one_or_more),
-            "select": ("select", self._strings),
-            "ignore": ("ignore", self._strings),
-            "exclude": ("exclude", self._strings),
-            "per-file-ignores": ("per_file_ignores", self._per_file),
-            "severity": ("severity", self._severities),
-            "baseline": ("baseline", self._file),
-            "fail-on": ("fail_on", self._fail_on),
-            "target": ("targets", self._tables),
-            "watch": ("watch", self._one_or_more),
-            "adapter-policy": ("adapter_policy", self._file),
-        }
-        values: dict[str, Any] = {"path": self._path}
-        for key, value in table.items():
-            if key not in readers:
-                raise self._error(key, f"unknown key {key!r}", _suggest(key, readers))
-            name, read = readers[key]
-            values[name] = read(key, value)
-        return Config(**values, lines={key: self._line(key) for key in table})
-
-    def _one_or_more(self, key: str, value: Any) -> tuple[str, ...]:
-        if isinstance(value, str):
-            return (value,)
-        if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            return tuple(value)
-        raise self._wrong(key, "a string or a list of strings", value)
-
-    def _strings(self, key: str, value: Any) -> tuple[str, ...]:
-        if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            return tuple(value)
-        raise self._wrong(key, "a list of strings", value)
-
-    def _per_file(self, key: str, value: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        if not isinstance(value, dict):
-            raise self._wrong(key, "a table of patterns, each with a list of codes", value)
-        return tuple((pattern, self._strings(pattern, codes)) for pattern, codes in value.items())
-
-    def _severities(self, key: str, value: Any) -> dict[str, str]:
-        if not isinstance(value, dict):
-            raise self._wrong(key, "a table of codes, each with a severity", value)
-        for code, severity in value.items():
-            if severity not in SEVERITIES:
-                raise self._wrong(code, f"one of {', '.join(SEVERITIES)}", severity)
-        return dict(value)
-
-    def _file(self, key: str, value: Any) -> Path:
-        if not isinstance(value, str) or not value:
-            raise self._wrong(key, "the path of a file", value)
-        return self._path.parent / value
-
-    def _fail_on(self, key: str, value: Any) -> str:
-        if value not in FAIL_ON:
-            raise self._wrong(key, f"one of {', '.join(FAIL_ON)}", value)
-        return str(value)
-
-    def _tables(self, key: str, value: Any) -> tuple[Mapping[str, Any], ...]:
-        if isinstance(value, list) and all(isinstance(item, dict) for item in value):
-            return tuple(value)
-        name = f"{self._table}.{key}" if self._table else key
-        raise self._wrong(key, f"an array of tables, [[{name}]]", value)
-
-    def _wrong(self, key: str, wanted: str, value: Any) -> ConfigError:
-        return self._error(key, f"{key!r} must be {wanted}, not {_show(value)}", None)
-
-    def _error(self, key: str, message: str, hint: str | None) -> ConfigError:
-        number = self._line(key)
-        line = f":{number}" if number is not None else ""
-        where = f" in [{self._table}]" if self._table else ""
-        return ConfigError(f"{self._path}{line}: {message}{where}", hint)
-
-    def _line(self, key: str) -> int | None:
-        """The line that a key, or the table of that name, stands in, as far as that can be told from the text."""
-        start = 0
-        if self._table:
-            # A key of the same name may stand in another tool's table before ours.
-            ours = re.search(rf"^[ \t]*\[+[ \t]*{re.escape(self._table)}\b", self._text, re.MULTILINE)
-            start = ours.start() if ours else 0
-        pattern = re.compile(rf"^[ \t\[]*(?:[\w.\"-]*\.)?[\"']?{re.escape(key)}[\"']?[ \t]*[=\]]", re.MULTILINE)
-        found = pattern.search(self._text, start)
-        return self._text.count("\n", 0, found.start()) + 1 if found else None
-
-
-def _suggest(key: str, known: Iterable[str]) -> str:
-    names = sorted(known)
-    near = get_close_matches(key.replace("_", "-").lower(), names, n=1, cutoff=0.6)
-    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}"
-
-
-def _show(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _config(path: Path, table: Table) -> Config:
+    table.only(sorted(_KEYS))
+    ignores, severities = table.table("per-file-ignores"), table.table("severity")
+    baseline, policy = (table.maybe(key, "the path of a file") for key in ("baseline", "adapter-policy"))
+    return Config(
+        path=path,
+        against=table.one_or_more("against"),
+        select=table.strings("select"),
+        ignore=table.strings("ignore"),
+        exclude=table.strings("exclude"),
+        per_file_ignores=tuple((each, ignores.strings(each)) for each in ignores) if ignores is not None else (),
+        severity={code: severities.one_of(code, SEVERITIES) for code in severities} if severities is not None else {},
+        baseline=path.parent / baseline if baseline is not None else None,
+        fail_on=table.one_of("fail-on", FAIL_ON, "error"),
+        targets=table.tables("target"),
+        watch=table.one_or_more("watch"),
+        adapter_policy=path.parent / policy if policy is not None else None,
+        lines={key: table.line(key) for key in table},
+    )

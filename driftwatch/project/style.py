@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from driftwatch.errors import ConfigError
-from driftwatch.project.config import read_toml
+from driftwatch.tables import read
 
 USUAL = 88
 """What ruff and black take where nothing is configured."""
@@ -23,7 +23,7 @@ def line_width(path: Path) -> int:
 
 def _width(place: Path) -> int | None:
     try:
-        _, document = read_toml(place)
+        document = read(place)
     except ConfigError:
         return None
     tables: list[object] = [document]

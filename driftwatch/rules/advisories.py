@@ -23,20 +23,18 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
 from driftwatch.binding.refused import names_in
-from driftwatch.errors import ConfigError, UsageError
+from driftwatch.errors import UsageError
 from driftwatch.findings import Severity
 from driftwatch.flow.uses import NOTHING_GIVEN, Constant
 from driftwatch.releases import ReleaseSet, Timeline
 from driftwatch.snapshot.model.symbols import Ref
-from driftwatch.toml import parse
+from driftwatch.tables import Table, read_if_there
 
 FILE = "advisories.toml"
 _FLAGS = ("omitted", "passed", "none", "by-position")
@@ -174,14 +172,8 @@ class Knowledge:
 
 def load(folder: Path | None, timeline: Timeline) -> Knowledge:
     """What the file in a target's folder says; nothing where there is none."""
-    path = folder / FILE if folder is not None else None
-    if path is None or not path.is_file():
-        return Knowledge()
-    try:
-        data = parse(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from None
-    return knowledge(data, timeline, str(path))
+    table = read_if_there(folder, FILE)
+    return knowledge(table, timeline) if table is not None else Knowledge()
 
 
 def within(known: Knowledge, releases: ReleaseSet) -> Knowledge:
@@ -194,220 +186,168 @@ def within(known: Knowledge, releases: ReleaseSet) -> Knowledge:
     )
 
 
-def knowledge(data: Mapping[str, Any], timeline: Timeline, where: str) -> Knowledge:
+def knowledge(table: Table, timeline: Timeline) -> Knowledge:
     """Tables as read from TOML, checked."""
-    _keys(data, ("advisory", "import-failure", "reported", "kernels"), where)
+    table.only(("advisory", "import-failure", "reported", "kernels"))
     found = Knowledge(
-        tuple(_advisory(entry, timeline, where) for entry in _tables(data, "advisory", where)),
-        tuple(_import_failure(entry, timeline, where) for entry in _tables(data, "import-failure", where)),
-        tuple(_reported(entry, where) for entry in _tables(data, "reported", where)),
-        tuple(_kernels(entry, timeline, where) for entry in _tables(data, "kernels", where)),
+        tuple(_advisory(entry, timeline) for entry in table.tables("advisory")),
+        tuple(_import_failure(entry, timeline) for entry in table.tables("import-failure")),
+        tuple(_reported(entry) for entry in table.tables("reported")),
+        tuple(_kernels(entry, timeline) for entry in table.tables("kernels")),
     )
     entries: list[Advisory | ImportFailure | Kernels] = [*found.advisories, *found.import_failures, *found.kernels]
     ids = [each.id for each in entries]
     twice = next((name for name in ids if ids.count(name) > 1), None)
     if twice is not None:
-        raise ConfigError(f"{where}: there are two entries {twice!r}")
+        raise table.error(f"there are two entries {twice!r}")
     return found
 
 
-def _advisory(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Advisory:
-    name = _text(entry, "id", where)
-    where = f"{where}: {name}"
+def _advisory(entry: Table, timeline: Timeline) -> Advisory:
     keys = ("id", "symbol", "releases", "message", "hint", "severity", "evidence")
-    _keys(entry, (*keys, "when", "returns", "where", "swallowed", "ground"), where)
-    severity = _text(entry, "severity", where)
-    if severity not in {each.value for each in Severity}:
-        raise ConfigError(f"{where}: severity {severity!r} is none of error, warning, note")
+    entry.only((*keys, "when", "returns", "where", "swallowed", "ground"))
     returns = entry.get("returns")
     if returns is not None and (type(returns) is not int or returns < 2):
-        raise ConfigError(f"{where}: returns must be a number of values, 2 or more")
+        raise entry.wrong("returns", "a number of values, 2 or more")
     return Advisory(
-        id=name,
-        symbols=_symbols(entry, where),
-        releases=_releases(entry, timeline, where),
-        message=_text(entry, "message", where),
-        hint=_text(entry, "hint", where),
-        severity=Severity(severity),
-        evidence=_evidence(entry, where),
-        conditions=tuple(_condition(each, where) for each in _tables(entry, "when", where)),
+        id=entry.string("id"),
+        symbols=_symbols(entry),
+        releases=_releases(entry, timeline),
+        message=entry.string("message"),
+        hint=entry.string("hint"),
+        severity=Severity(entry.one_of("severity", [each.value for each in Severity])),
+        evidence=_evidence(entry),
+        conditions=tuple(map(_condition, entry.tables("when"))),
         returns=returns,
-        where=_expression(entry, where),
-        swallowed=_flag(entry, "swallowed", where),
-        specifier=_text(entry, "releases", where),
-        ground=_text(entry, "ground", where) if "ground" in entry else "",
+        where=_expression(entry),
+        swallowed=_flag(entry, "swallowed"),
+        specifier=entry.string("releases"),
+        ground=entry.maybe("ground") or "",
     )
 
 
-def _kernels(entry: Mapping[str, Any], timeline: Timeline, where: str) -> Kernels:
-    name = _text(entry, "id", where)
-    where = f"{where}: {name}"
-    _keys(entry, ("id", "symbol", "releases", "compute", "evidence", "when", "where", "ground"), where)
-    compute = entry.get("compute")
-    if (
-        not isinstance(compute, list)
-        or not compute
-        or not all(isinstance(each, str) and _COMPUTE.fullmatch(each) for each in compute)
-    ):
-        raise ConfigError(f"{where}: compute must be a list of compute capabilities, such as '9' and '9.0'")
+def _kernels(entry: Table, timeline: Timeline) -> Kernels:
+    entry.only(("id", "symbol", "releases", "compute", "evidence", "when", "where", "ground"))
     return Kernels(
-        id=name,
-        symbols=_symbols(entry, where),
-        releases=_releases(entry, timeline, where),
-        compute=tuple(compute),
-        evidence=_evidence(entry, where),
-        conditions=tuple(_condition(each, where) for each in _tables(entry, "when", where)),
-        where=_expression(entry, where),
-        specifier=_text(entry, "releases", where),
-        ground=_text(entry, "ground", where) if "ground" in entry else "",
+        id=entry.string("id"),
+        symbols=_symbols(entry),
+        releases=_releases(entry, timeline),
+        compute=entry.listed(
+            "compute", _is_compute, "a list of compute capabilities, such as '9' and '9.0'", some=True
+        ),
+        evidence=_evidence(entry),
+        conditions=tuple(map(_condition, entry.tables("when"))),
+        where=_expression(entry),
+        specifier=entry.string("releases"),
+        ground=entry.maybe("ground") or "",
     )
 
 
-def _condition(entry: Mapping[str, Any], where: str) -> Condition:
+def _is_compute(value: object) -> bool:
+    return isinstance(value, str) and _COMPUTE.fullmatch(value) is not None
+
+
+def _condition(entry: Table) -> Condition:
     if "variable" in entry:
-        return _of_variable(entry, where)
-    _keys(entry, ("parameter", *_LISTS, *_FLAGS), where)
-    none: tuple[Constant, ...] = (None,) if _flag(entry, "none", where) else ()
+        return _of_variable(entry)
+    entry.only(("parameter", *_LISTS, *_FLAGS))
+    none: tuple[Constant, ...] = (None,) if _flag(entry, "none") else ()
     condition = Condition(
-        _text(entry, "parameter", where),
-        omitted=_flag(entry, "omitted", where),
-        passed=_flag(entry, "passed", where),
-        by_position=_flag(entry, "by-position", where),
-        equals=none + _constants(entry, "equals", where),
-        may_be=_constants(entry, "may-be", where),
-        differs=_constants(entry, "differs", where),
-        unless=_constants(entry, "unless", where),
-        made_of=_paths(entry, "made-of", where),
-        left_open=_paths(entry, "left-open", where),
-        unless_made_of=_paths(entry, "unless-made-of", where),
+        entry.string("parameter"),
+        omitted=_flag(entry, "omitted"),
+        passed=_flag(entry, "passed"),
+        by_position=_flag(entry, "by-position"),
+        equals=none + _constants(entry, "equals"),
+        may_be=_constants(entry, "may-be"),
+        differs=_constants(entry, "differs"),
+        unless=_constants(entry, "unless"),
+        made_of=_paths(entry, "made-of"),
+        left_open=_paths(entry, "left-open"),
+        unless_made_of=_paths(entry, "unless-made-of"),
     )
     if len(entry) == 1:
-        raise ConfigError(f"{where}: the condition on {condition.parameter!r} says nothing")
+        raise entry.error(f"the condition on {condition.parameter!r} says nothing")
     if condition.left_open and not condition.made_of:
-        raise ConfigError(f"{where}: left-open needs made-of beside it")
+        raise entry.error("'left-open' needs 'made-of' beside it", "left-open")
     return condition
 
 
-def _of_variable(entry: Mapping[str, Any], where: str) -> Condition:
-    _keys(entry, ("variable", "equals", "passed", "read"), where)
+def _of_variable(entry: Table) -> Condition:
+    entry.only(("variable", "equals", "passed", "read"))
     condition = Condition(
-        variable=_text(entry, "variable", where),
-        passed=_flag(entry, "passed", where),
-        read=_flag(entry, "read", where),
-        equals=_constants(entry, "equals", where),
+        variable=entry.string("variable"),
+        passed=_flag(entry, "passed"),
+        read=_flag(entry, "read"),
+        equals=_constants(entry, "equals"),
     )
     if len(entry) == 1 or not all(isinstance(each, str) for each in condition.equals):
-        raise ConfigError(f"{where}: the condition on {condition.variable!r} must say `passed`, `read`, or texts")
+        raise entry.error(f"the condition on {condition.variable!r} must say `passed`, `read`, or strings")
     return condition
 
 
-def _import_failure(entry: Mapping[str, Any], timeline: Timeline, where: str) -> ImportFailure:
-    name = _text(entry, "id", where)
-    where = f"{where}: {name}"
-    _keys(entry, ("id", "module", "exception", "releases", "when", "evidence", "python", "ground"), where)
-    exception = _text(entry, "exception", where)
+def _import_failure(entry: Table, timeline: Timeline) -> ImportFailure:
+    entry.only(("id", "module", "exception", "releases", "when", "evidence", "python", "ground"))
+    exception = entry.string("exception")
     kind = getattr(builtins, exception, None)
     if not isinstance(kind, type) or not issubclass(kind, Exception):
-        raise ConfigError(f"{where}: {exception!r} is no exception of Python's")
+        raise entry.wrong("exception", "an exception of Python's")
     return ImportFailure(
-        name,
-        _text(entry, "module", where),
+        entry.string("id"),
+        entry.string("module"),
         exception,
-        _releases(entry, timeline, where),
-        _text(entry, "when", where),
-        _evidence(entry, where),
-        _python(entry, where),
-        _text(entry, "releases", where),
-        _text(entry, "ground", where) if "ground" in entry else "",
+        _releases(entry, timeline),
+        entry.string("when"),
+        _evidence(entry),
+        entry.read_as("python", lambda text: str(SpecifierSet(text)), "a version specifier"),
+        entry.string("releases"),
+        entry.maybe("ground") or "",
     )
 
 
-def _reported(entry: Mapping[str, Any], where: str) -> Reported:
-    _keys(entry, ("what", "reason", "evidence"), where)
-    return Reported(_text(entry, "what", where), _text(entry, "reason", where), _evidence(entry, where))
+def _reported(entry: Table) -> Reported:
+    entry.only(("what", "reason", "evidence"))
+    return Reported(entry.string("what"), entry.string("reason"), _evidence(entry))
 
 
-def _python(entry: Mapping[str, Any], where: str) -> str | None:
-    if "python" not in entry:
-        return None
-    specifier = _text(entry, "python", where)
-    try:
-        return str(SpecifierSet(specifier))
-    except ValueError:
-        raise ConfigError(f"{where}: python = {specifier!r} is not a version specifier") from None
+def _symbols(entry: Table) -> tuple[Ref, ...]:
+    if isinstance(entry.get("symbol"), str):
+        return (Ref.parse(entry.string("symbol")),)
+    return tuple(map(Ref.parse, entry.strings("symbol", "a reference, or a list of some", some=True)))
 
 
-def _symbols(entry: Mapping[str, Any], where: str) -> tuple[Ref, ...]:
-    value = entry.get("symbol")
-    if not isinstance(value, list):
-        return (Ref.parse(_text(entry, "symbol", where)),)
-    if not value or not all(isinstance(item, str) and item for item in value):
-        raise ConfigError(f"{where}: symbol must be a reference, or a list of some")
-    return tuple(map(Ref.parse, value))
-
-
-def _flag(entry: Mapping[str, Any], key: str, where: str) -> bool:
+def _flag(entry: Table, key: str) -> bool:
     if key in entry and entry[key] is not True:
-        raise ConfigError(f"{where}: {key} can only be true")
+        raise entry.wrong(key, "true, or be left out")
     return key in entry
 
 
-def _expression(entry: Mapping[str, Any], where: str) -> str | None:
-    if "where" not in entry:
-        return None
-    text = _text(entry, "where", where)
-    try:
-        names_in(text)
-    except SyntaxError:
-        raise ConfigError(f"{where}: where = {text!r} is no expression") from None
+def _expression(entry: Table) -> str | None:
+    text = entry.maybe("where")
+    entry.read_as("where", names_in, "an expression")
     return text
 
 
-def _releases(entry: Mapping[str, Any], timeline: Timeline, where: str) -> ReleaseSet:
-    specifier = _text(entry, "releases", where)
+def _releases(entry: Table, timeline: Timeline) -> ReleaseSet:
+    specifier = entry.string("releases")
     try:
         return timeline.matching("" if specifier == "all" else specifier)
     except UsageError as error:
-        raise ConfigError(f"{where}: {error.message}", error.hint) from None
+        raise entry.error(error.message, "releases", error.hint) from None
 
 
-def _evidence(entry: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    value = entry.get("evidence")
-    if not isinstance(value, list) or not value or not all(isinstance(item, str) and item for item in value):
-        raise ConfigError(f"{where}: evidence must be a list of at least one reference")
-    return tuple(value)
+def _evidence(entry: Table) -> tuple[str, ...]:
+    return entry.strings("evidence", "a list of at least one reference", some=True)
 
 
-def _constants(entry: Mapping[str, Any], key: str, where: str) -> tuple[Constant, ...]:
-    value = entry.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(item, (bool, int, float, str)) for item in value):
-        raise ConfigError(f"{where}: {key} must be a list of numbers, texts and booleans")
-    return tuple(value)
+def _constants(entry: Table, key: str) -> tuple[Constant, ...]:
+    fits = (bool, int, float, str)
+    return entry.listed(key, lambda item: isinstance(item, fits), "a list of numbers, strings and booleans")
 
 
-def _paths(entry: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-    value = entry.get(key, [])
-    named = isinstance(value, list) and all(isinstance(item, str) for item in value)
-    if not named or not all("." in item or "=" in item or item == NOTHING_GIVEN for item in value):
-        raise ConfigError(f"{where}: {key} must be a list of import paths, name='text', or {NOTHING_GIVEN!r}")
-    return tuple(value)
+def _paths(entry: Table, key: str) -> tuple[str, ...]:
+    what = f"a list of import paths, name='text', or {NOTHING_GIVEN!r}"
+    return entry.listed(key, _is_path, what)
 
 
-def _tables(data: Mapping[str, Any], key: str, where: str) -> list[Mapping[str, Any]]:
-    value = data.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise ConfigError(f"{where}: {key} must be an array of tables")
-    return value
-
-
-def _text(entry: Mapping[str, Any], key: str, where: str) -> str:
-    value = entry.get(key)
-    if not isinstance(value, str) or not value:
-        raise ConfigError(f"{where}: an entry lacks the text {key!r}")
-    return value
-
-
-def _keys(entry: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
-    strange = next((key for key in entry if key not in known), None)
-    if strange is not None:
-        raise ConfigError(f"{where}: unknown key {strange!r}", f"known are {', '.join(known)}")
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and ("." in value or "=" in value or value == NOTHING_GIVEN)

@@ -7,20 +7,30 @@ is compared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from driftwatch.errors import ConfigError
-from driftwatch.toml import parse
+from driftwatch.tables import Table, read_if_there
 
 FILE = "companions.toml"
 RAISES, IGNORES = "raises", "ignores"
+_KEYS = (
+    "distribution",
+    "module",
+    "missing",
+    "index",
+    "compared",
+    "published",
+    "plain",
+    "cuda",
+    "elsewhere",
+    "used",
+    "payload",
+)
 _HOW = ("whole", "prefix", "public")
 
 
@@ -101,51 +111,40 @@ def among(version: str, releases: str) -> bool:
 
 def load_companions(folder: Path | None) -> Companions:
     """What the file in a target's folder says; nothing where there is none."""
-    path = folder / FILE if folder is not None else None
-    if path is None or not path.is_file():
+    table = read_if_there(folder, FILE)
+    if table is None:
         return Companions()
-    try:
-        data = parse(path.read_text(encoding="utf-8"))
-        return _companions(data)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{path} cannot be read: {type(error).__name__}: {error}") from None
-
-
-def _companions(data: Mapping[str, Any]) -> Companions:
-    unbuilt = data.get("unbuilt")
-    skews = tuple((_specifier(row), row["does"], row.get("exception", "")) for row in data.get("skew", ()))
-    for _, does, _ in skews:
-        if does not in (RAISES, IGNORES):
-            raise ValueError(f"does = {does!r} is neither {RAISES} nor {IGNORES}")
+    table.only(("companion", "skew", "switch", "unbuilt"))
+    unbuilt = table.table("unbuilt")
     return Companions(
-        tuple(_companion(row) for row in data.get("companion", ())),
-        skews,
-        data.get("switch"),
-        (unbuilt["version"], _specifier(unbuilt)) if unbuilt else None,
+        tuple(_companion(each) for each in table.tables("companion")),
+        tuple(
+            (_releases(each), each.one_of("does", (RAISES, IGNORES)), each.maybe("exception") or "")
+            for each in table.tables("skew")
+        ),
+        table.maybe("switch"),
+        (unbuilt.string("version"), _releases(unbuilt)) if unbuilt is not None else None,
     )
 
 
-def _companion(row: Mapping[str, Any]) -> Companion:
-    compared = tuple((_specifier(each), each["how"]) for each in row["compared"])
-    for _, how in compared:
-        if how not in _HOW:
-            raise ValueError(f"how = {how!r} is none of {', '.join(_HOW)}")
-    elsewhere = row.get("elsewhere")
-    published = row.get("published")
+def _companion(table: Table) -> Companion:
+    table.only(_KEYS)
+    elsewhere = table.table("elsewhere")
     return Companion(
-        row["distribution"],
-        row["module"],
-        row["missing"],
-        row["index"],
-        compared,
-        str(SpecifierSet(published)) if published is not None else None,
-        bool(row.get("plain", False)),
-        tuple(row.get("cuda", {}).items()),
-        (elsewhere["variable"], _specifier(elsewhere)) if elsewhere else None,
-        bool(row["used"]),
-        row.get("payload"),
+        table.string("distribution"),
+        table.string("module"),
+        table.string("missing"),
+        table.string("index"),
+        tuple((_releases(each), each.one_of("how", _HOW)) for each in table.tables("compared")),
+        table.read_as("published", lambda text: str(SpecifierSet(text)), "a version specifier"),
+        table.flag("plain"),
+        table.pairs("cuda"),
+        (elsewhere.string("variable"), _releases(elsewhere)) if elsewhere is not None else None,
+        table.flag("used", default=None),
+        table.maybe("payload"),
     )
 
 
-def _specifier(row: Mapping[str, Any]) -> str:
-    return str(SpecifierSet(row["releases"]))
+def _releases(table: Table) -> str:
+    table.string("releases")
+    return table.read_as("releases", lambda text: str(SpecifierSet(text)), "a version specifier") or ""

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from driftwatch.errors import ConfigError, UsageError
+from driftwatch.errors import UsageError
 from driftwatch.snapshot.model.adapted import OWN_ERRORS, OWN_NAMES, with_adapter
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Signature
-from driftwatch.toml import parse
+from driftwatch.tables import Table, read, read_if_there
 
 INDEX = "index"
 DEFAULT_SNAPSHOTS = "snapshots"
@@ -64,20 +63,18 @@ class Target:
 
     def with_adapter(self, history: History) -> History:
         """The history as a scan wants it: with the face of the adapter, where the target has a policy for one."""
-        path = self.data / "policy.toml" if self.data is not None else None
-        if path is None or not path.is_file():
+        policy = read_if_there(self.data, "policy.toml")
+        if self.data is None or policy is None:
             return history
-        policy = parse(path.read_text(encoding="utf-8"))
-        own = (*policy.get("exports", ()), *OWN_NAMES, *OWN_ERRORS)
-        bound = (*policy.get("functions", ()), *policy.get("classes", ()))
-        folder = path.parent
-        modules = [folder / f"{name}.py" for name in policy.get("embed", ())]
+        own = (*policy.strings("exports"), *OWN_NAMES, *OWN_ERRORS)
+        bound = (*policy.strings("functions"), *policy.strings("classes"))
+        modules = [self.data / f"{name}.py" for name in policy.strings("embed")]
         return with_adapter(history, bound, own, partial(_constructor, modules))
 
     @classmethod
-    def from_config(cls, mapping: Mapping[str, object], base: Path) -> Target:
+    def from_config(cls, table: Table, base: Path) -> Target:
         """A target as configured; relative paths start at `base`, the folder of the configuration file."""
-        return _target(mapping, "[[tool.driftwatch.target]]", base, base / DEFAULT_SNAPSHOTS, None)
+        return _target(table, base, base / DEFAULT_SNAPSHOTS, None)
 
 
 def _constructor(modules: Iterable[Path], name: str) -> Signature | None:
@@ -114,7 +111,7 @@ def shipped_targets() -> tuple[Target, ...]:
     return tuple(sorted(found, key=lambda target: target.distribution))
 
 
-def all_targets(tables: Sequence[Mapping[str, object]], folder: Path) -> tuple[Target, ...]:
+def all_targets(tables: Sequence[Table], folder: Path) -> tuple[Target, ...]:
     """The targets that driftwatch comes with, and those of a configuration over them; its paths start at `folder`."""
     chosen = {(canonicalize_name(target.distribution), target.module): target for target in shipped_targets()}
     for table in tables:
@@ -125,12 +122,7 @@ def all_targets(tables: Sequence[Mapping[str, object]], folder: Path) -> tuple[T
 
 def shipped_target(folder: Path) -> Target:
     """The target that a folder with a ``target.toml`` describes; its snapshots come with driftwatch."""
-    path = folder / "target.toml"
-    try:
-        mapping = parse(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from None
-    return _target(mapping, str(path), folder, shipped_snapshots(), folder)
+    return _target(read(folder / "target.toml"), folder, shipped_snapshots(), folder)
 
 
 def shipped_snapshots() -> Path:
@@ -149,61 +141,31 @@ def choose(targets: Iterable[Target], name: str) -> Target:
     raise UsageError(f"{name!r} is not a target", f"targets are {', '.join(names)}" if names else None)
 
 
-def _target(mapping: Mapping[str, object], where: str, base: Path, snapshots: Path, data: Path | None) -> Target:
-    for key in mapping:
-        if key not in _KEYS:
-            close = get_close_matches(key, _KEYS, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(_KEYS)}"
-            raise ConfigError(f"{where} has an unknown key {key!r}", hint)
-    distribution = _text(mapping, "distribution", where)
+def _target(table: Table, base: Path, snapshots: Path, data: Path | None) -> Target:
+    table.only(_KEYS)
+    distribution = table.string("distribution")
     if not _DISTRIBUTION.fullmatch(distribution):
-        raise ConfigError(f"{where}: distribution = {distribution!r} is not the name of a distribution")
-    module = _text(mapping, "module", where)
+        raise table.wrong("distribution", "the name of a distribution")
+    module = table.string("module")
     if not all(part.isidentifier() for part in module.split(".")):
-        raise ConfigError(f"{where}: module = {module!r} is not an import path", "write it as in 'package.module'")
-    folder = _text(mapping, "snapshots", where, "")
-    origin = _text(mapping, "origin", where, INDEX)
+        raise table.wrong("module", "an import path, as in 'package.module'")
+    folder = table.maybe("snapshots")
+    origin = table.string("origin", INDEX)
+    if origin != INDEX and not (base / origin).is_dir():
+        raise table.wrong("origin", "'index' or a folder")
     return Target(
         distribution=distribution,
         module=module,
         snapshots=base / folder if folder else snapshots / canonicalize_name(distribution),
-        origin=None if origin == INDEX else _folder(base / origin, f"{where}: origin = {origin!r}"),
-        companions=_names(mapping, "companions", where),
+        origin=None if origin == INDEX else base / origin,
+        companions=_names(table, "companions"),
         data=data,
-        since=_release(mapping, "since", where),
-        aliases=_names(mapping, "aliases", where),
-        carriers=_names(mapping, "carriers", where),
+        since=table.read_as("since", lambda text: str(Version(text)), "a release"),
+        aliases=_names(table, "aliases"),
+        carriers=_names(table, "carriers"),
     )
 
 
-def _text(mapping: Mapping[str, object], key: str, where: str, default: str | None = None) -> str:
-    value = mapping.get(key, default)
-    if value is None:
-        raise ConfigError(f"{where} lacks {key!r}")
-    if not isinstance(value, str) or (not value and key in mapping):
-        raise ConfigError(f"{where}: {key} must be a text that is not empty")
-    return value
-
-
-def _release(mapping: Mapping[str, object], key: str, where: str) -> str | None:
-    if key not in mapping:
-        return None
-    text = _text(mapping, key, where)
-    try:
-        return str(Version(text))
-    except ValueError:
-        raise ConfigError(f"{where}: {key} = {text!r} is not a release") from None
-
-
-def _names(mapping: Mapping[str, object], key: str, where: str) -> tuple[str, ...]:
-    value = mapping.get(key, [])
-    names = value if isinstance(value, (list, tuple)) else [None]
-    if not all(isinstance(name, str) and _DISTRIBUTION.fullmatch(name) for name in names):
-        raise ConfigError(f"{where}: {key} must be a list of names of distributions")
-    return tuple(names)
-
-
-def _folder(path: Path, what: str) -> Path:
-    if not path.is_dir():
-        raise ConfigError(f"{what} is neither 'index' nor a folder")
-    return path
+def _names(table: Table, key: str) -> tuple[str, ...]:
+    fits = lambda name: isinstance(name, str) and _DISTRIBUTION.fullmatch(name) is not None  # noqa: E731
+    return table.listed(key, fits, "a list of names of distributions")

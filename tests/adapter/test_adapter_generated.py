@@ -352,7 +352,10 @@ def test_modules_that_clash_are_refused() -> None:
     ("text", "message"),
     [
         ("colour = 1", "unknown key"),
-        ('[[rule]]\nfunctions = ["f"]\nparameters = ["p"]\naction = "hide"\nbecause = "b"\nevidence = "e"', "no such"),
+        (
+            '[[rule]]\nfunctions = ["f"]\nparameters = ["p"]\naction = "hide"\nbecause = "b"\nevidence = "e"',
+            "'action' must be one of drop, drop-and-warn, refuse, not 'hide'",
+        ),
         ('[[rule]]\nfunctions = ["f"]\nparameters = ["p"]\naction = "drop"\nevidence = "e"', "because"),
         (
             '[[rule]]\nfunctions=["f"]\nparameters=["p"]\naction="drop"\nbecause="b"\nevidence="e"\nequals=["open(1)"]',

@@ -1,16 +1,19 @@
 """What live parity needs: an environment with a library's dependencies, and releases unpacked beside it.
 
-The environment is made once and shared by all releases, since its torch is by far the largest part; a release is only
-unpacked, not installed, and put on the path of the process that imports it. Nothing is built. Everything lies in one
-folder, `DRIFTWATCH_PARITY_DIR` or a temporary one; what is there already is used again.
+The environment is made once and shared by all releases. It sees the packages of the Python that runs the tests, so that
+their torch, by far the largest part, is not installed a second time. A release is only unpacked, not installed, and put
+on the path of the process that imports it. Nothing is built. Everything lies in one folder, `DRIFTWATCH_PARITY_DIR` or
+a temporary one; what is there already is used again.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import site
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from dataclasses import dataclass
@@ -56,11 +59,21 @@ def environment(folder: Path) -> Environment:
     if not finished.exists():
         shutil.rmtree(home, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
+        lines = [f"import site; site.addsitedir({place!r})" for place in site.getsitepackages()]
+        _packages(home).joinpath("tests.pth").write_text("\n".join(lines), encoding="utf-8")
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, *DEPENDENCIES], check=True)
         subprocess.run([*pip, "--no-deps", *OPTIONAL], check=True)
         finished.touch()
-    return Environment(python, tuple(sorted(home.rglob("libcudart.so.12"))))
+    places = (_packages(home), *map(Path, site.getsitepackages()))
+    return Environment(
+        python, tuple(sorted(path for each in places for path in each.glob("nvidia/**/libcudart.so.12")))
+    )
+
+
+def _packages(home: Path) -> Path:
+    """Where the packages of an environment lie."""
+    return Path(sysconfig.get_path("purelib", vars={"base": str(home), "platbase": str(home)}))
 
 
 def unpacked(distribution: str, version: str, folder: Path) -> Path:
