@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
+from driftwatch.binding.classes import look_up
 from driftwatch.flow.uses import UNCAUGHT, Outcome, PatchUse
 from driftwatch.rules import missing_member, missing_module, missing_name
+from driftwatch.snapshot.model.history import merge
 from driftwatch.snapshot.model.symbols import Ref
+from tests.collecting import collected
 from tests.made_uses import ALL, GUARDED, HERE, findings, imported, name, releases, said
 
 DW201, DW202, DW203 = missing_name.RULE, missing_module.RULE, missing_member.RULE
@@ -112,3 +117,21 @@ def test_a_patch_that_requires_its_name() -> None:
     assert said(DW201, replace(patch, catch=GUARDED)) == [("note", "2.0 to 2.1", None)]
     assert said(DW201, replace(patch, releases=releases(">=2"))) == [("error", "2.0 to 2.1", None)]
     assert said(DW201, replace(patch, name="never")) == [("error", "1.0 to 2.1", None)]
+
+
+def test_what_only_instances_have_is_not_there_on_the_class(tmp_path: Path) -> None:
+    text = """
+    class Pot:
+        glaze = None
+
+        def __init__(self):
+            self.glaze, self.mass = "blue", 1
+    """
+    taken = merge("pkg", "pkg", [collected(tmp_path, __init__=dedent(text))])
+
+    def there(attribute: str, *, instance: bool) -> bool:
+        return bool(look_up(taken, Ref("pkg", "Pot"), attribute, taken.timeline.all, instance=instance).present)
+
+    assert there("mass", instance=True)
+    assert not there("mass", instance=False)
+    assert there("glaze", instance=True) and there("glaze", instance=False)

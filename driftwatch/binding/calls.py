@@ -137,17 +137,12 @@ def _part(use: CallUse, releases: ReleaseSet, signatures: tuple[Signature | None
 def _bind_any(signatures: tuple[Signature | None, ...], shape: Shape) -> Bound:
     """The binding that holds whichever of the signatures it is: what all of them refuse, else what the first does."""
     unknown = Bound((), (None,) * len(shape.positional))
-    outcomes: list[Bound] = []
-    for signature in signatures:
-        bound = bind(signature, shape) if signature is not None else unknown
-        if bound.fits and len(signatures) > 1:
-            return unknown
-        outcomes.append(bound)
+    outcomes = [bind(signature, shape) if signature is not None else unknown for signature in signatures]
     if len(outcomes) == 1:
         return outcomes[0]
     common: list[Problem] = [p for p in outcomes[0].problems if all(p in other.problems for other in outcomes[1:])]
     if not common and any(all(_perhaps(problem, shape) for problem in each.problems) for each in outcomes):
-        # Of the keywords that only some ways pass, each way may pass those that its class takes.
+        # One takes the call; or, of the keywords that only some ways pass, each passes those that its class takes.
         return unknown
     return Bound(tuple(common) or outcomes[0].problems, unknown.places)
 
