@@ -62,19 +62,10 @@ def test_the_data_is_read() -> None:
         ({"advisory": {}}, "'advisory' must be an array of tables, [[advisory]], not {}"),
         ({"advisory": [{}]}, "data.toml: 'id' is missing in [[advisory]] 1"),
         ({"advisory": [ENTRY, ENTRY]}, "there are two entries 'cracks'"),
-        (
-            {"advisory": [{**ENTRY, "when": [{"parameter": "slow", "equal": 1}]}]},
-            "unknown key 'equal' in [[when]] 1 of [[advisory]] 'cracks'",
-        ),
+        ({"advisory": [{**ENTRY, "when": [{"equal": 1}]}]}, "'equal' in [[when]] 1 of [[advisory]] 'cracks'"),
         ({"advisory": [{**ENTRY, "when": [{"parameter": "slow"}]}]}, "the condition on 'slow' says nothing"),
-        (
-            {"advisory": [{**ENTRY, "when": [{"parameter": "slow", "none": False}]}]},
-            "'none' must be true, or be left out, not False",
-        ),
-        (
-            {"advisory": [{**ENTRY, "when": [{"parameter": "slow", "equals": 1}]}]},
-            "'equals' must be a list of numbers, strings and booleans, not 1",
-        ),
+        ({"advisory": [{**ENTRY, "when": [{"parameter": "slow", "none": False}]}]}, "'none' must be true, or be left"),
+        ({"advisory": [{**ENTRY, "when": [{"parameter": "slow", "equals": 1}]}]}, "'equals' must be a list of numbers"),
         ({"advisory": [{**ENTRY, "severity": "bad"}]}, "'severity' must be one of error, warning, note, not 'bad'"),
         ({"advisory": [{**ENTRY, "releases": "new"}]}, "'new' is not a version specifier in [[advisory]] 'cracks'"),
         ({"advisory": [{**ENTRY, "evidence": []}]}, "'evidence' must be a list of at least one reference, not []"),
@@ -86,10 +77,7 @@ def test_the_data_is_read() -> None:
             {"kernels": [{"id": "k", "symbol": "kiln:cool", "releases": "all", "compute": ["x"], "evidence": ["e"]}]},
             "'compute' must be a list of compute capabilities, such as '9' and '9.0', not ['x']",
         ),
-        (
-            {"import-failure": [{**FAILURE, "exception": "Oops"}]},
-            "'exception' must be an exception of Python's, not 'Oops'",
-        ),
+        ({"import-failure": [{**FAILURE, "exception": "Oops"}]}, "must be an exception of Python's, not 'Oops'"),
     ],
 )
 def test_a_mistake_in_the_data_is_told(tables: dict[str, Any], message: str) -> None:
