@@ -219,11 +219,11 @@ def _old(now: Report, then: Report, base: Base) -> set[Finding]:
         names = known[0].location.path, found[0].location.path
         if names not in moves:
             moves[names] = Moves(then.sources.lines(names[0]) or (), now.sources.lines(names[1]) or ())
-        old |= _matched(found, known, moves[names])
+        old |= matched(found, known, moves[names])
     return old
 
 
-def _matched(found: Sequence[Finding], known: Sequence[Finding], moves: Moves) -> set[Finding]:
+def matched(found: Sequence[Finding], known: Sequence[Finding], moves: Moves) -> set[Finding]:
     """Those of the findings that are known, each known one speaking for one: by line, by edited line, by text."""
     old: set[Finding] = set()
     left = list(known)
