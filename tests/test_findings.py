@@ -67,6 +67,13 @@ def test_the_same_said_twice_is_one_finding() -> None:
     assert finding.releases == TIMELINE.set_of(["1", "2", "3"])
 
 
+def test_of_two_that_say_the_same_the_more_severe_speaks() -> None:
+    lenient = replace(VERDICT, severity=Severity.NOTE, hint="look at it")
+    for both in ((VERDICT, lenient), (lenient, VERDICT)):
+        (finding,) = judged(*both)
+        assert (finding.severity, finding.hint) == (Severity.ERROR, "do")
+
+
 def test_the_worst_outcome_of_a_release_counts() -> None:
     silent = replace(VERDICT, catch=Catch(Outcome.SILENT, "app.py", 9), releases=TIMELINE.set_of(["1"]))
     guarded = replace(VERDICT, catch=Catch(Outcome.GUARDED, "app.py", 8), releases=ALL)

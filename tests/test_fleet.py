@@ -178,7 +178,7 @@ def requested(studio: Path, executor: Callable[[], Executor], *members: str) -> 
 
     config = discover(studio)
     named = tuple(Member(str(studio / name)) for name in members)
-    question = Question(json.dumps(list(config.targets)), str(config.folder))
+    question = Question(json.dumps([dict(table) for table in config.targets]), str(config.folder))
     return FleetRequest(Fleet(named), executor, studio / "results", question)
 
 

@@ -9,14 +9,16 @@ from textwrap import dedent
 import pytest
 
 from driftwatch.binding.classes import look_up
-from driftwatch.flow.uses import UNCAUGHT, Outcome, PatchUse
-from driftwatch.rules import missing_member, missing_module, missing_name
-from driftwatch.snapshot.model.history import merge
+from driftwatch.flow.uses import UNCAUGHT, Outcome, PatchUse, Use
+from driftwatch.rules import deprecated, missing_member, missing_module, missing_name
+from driftwatch.rules.rule import Context, Rule
+from driftwatch.snapshot.model.history import History, merge
 from driftwatch.snapshot.model.symbols import Ref
 from tests.collecting import collected
 from tests.made_uses import ALL, GUARDED, HERE, findings, imported, name, releases, said
 
 DW201, DW202, DW203 = missing_name.RULE, missing_module.RULE, missing_member.RULE
+DW301 = deprecated.RULE
 
 
 def test_an_import_of_a_name_that_is_gone() -> None:
@@ -135,3 +137,44 @@ def test_what_only_instances_have_is_not_there_on_the_class(tmp_path: Path) -> N
     assert there("mass", instance=True)
     assert not there("mass", instance=False)
     assert there("glaze", instance=True) and there("glaze", instance=False)
+
+
+# -- libraries of their own --------------------------------------------------------------------------------------------
+
+
+def library(folder: Path, **releases: dict[str, str]) -> History:
+    """The history of a library `pkg`; the name of a release without its underscore, its files by module."""
+    snapshots = [
+        replace(collected(folder / number, **files), release=number.strip("_")) for number, files in releases.items()
+    ]
+    return merge("kiln", "pkg", snapshots)
+
+
+def told(rule: Rule, history: History, use: Use) -> list[tuple[str, str]]:
+    """What is told of a use, in which releases, and how to help."""
+    everywhere = replace(use, releases=history.timeline.all)
+    found = rule.check(everywhere, Context(history, history.timeline.all))
+    return [(history.timeline.describe(verdict.releases), verdict.hint) for verdict in found]
+
+
+def test_a_module_that_makes_names_of_its_own_may_have_any(tmp_path: Path) -> None:
+    open_ = "def __getattr__(name):\n    return look(name)\n"
+    made = library(tmp_path, _1={"__init__": "def fire(): ...\n"}, _2={"__init__": open_}, _3={"__init__": ""})
+    for use in (imported("pkg", "fire"), name("pkg", "fire")):
+        assert [releases for releases, _ in told(DW201, made, use)] == ["3"]
+
+
+def test_a_submodule_is_missing_once_where_its_package_is_missing_too(tmp_path: Path) -> None:
+    deep = {"__init__": "", "wheel/__init__": "", "wheel/disc": "def turn(): ...\n"}
+    made = library(tmp_path, _1={"__init__": ""}, _2={"__init__": "", "wheel/__init__": ""}, _3=deep)
+    assert [releases for releases, _ in told(DW202, made, imported("pkg.wheel", None))] == ["1"]
+    assert [releases for releases, _ in told(DW202, made, name("pkg.wheel", "disc"))] == ["2"]
+
+
+def test_what_an_open_module_may_still_have_is_not_said_to_be_gone(tmp_path: Path) -> None:
+    marked = "from warnings import deprecated\n\n@deprecated('use fire')\ndef raku(): ...\n"
+    open_ = "def __getattr__(name):\n    return look(name)\n"
+    for after, hint in ((open_, "use what upstream names before it is gone"), ("", "it is gone since 2")):
+        folder = tmp_path / str(len(after))
+        made = library(folder, _1={"__init__": marked}, _2={"__init__": after})
+        assert told(DW301, made, imported("pkg", "raku")) == [("1", hint)]

@@ -103,3 +103,19 @@ def test_a_subclass_is_refused_where_python_refuses_it(releases: dict[str, Path]
     assert said == [release for release in expected if release != "1.8"]
     assert all(f.severity.value == "error" and f.location.line == 9 for f in found)
     assert bool(expected) == (body in ("pass", "def douse(self): ..."))
+
+
+def test_a_base_that_nobody_knows_may_define_what_is_abstract(tmp_path: Path) -> None:
+    bases = {"1": "Far, Burner", "2": "Burner", "3": "Burner, Far"}
+    snapshots = []
+    for release, named in bases.items():
+        source = f"{HEAD}\nfrom far import Far\n\n\nclass Burner(ABC):{IGNITE}\n\nclass Gas({named}): ...\n"
+        place = tmp_path / release / "kiln" / "__init__.py"
+        place.parent.mkdir(parents=True)
+        place.write_text(source)
+        snapshots.append(collect(FolderTree(tmp_path / release), "kiln", release))
+    history = merge("kiln", "kiln", snapshots)
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "app.py").write_text(SUBCLASS.format("pass").replace("Burner", "Gas as Burner", 1))
+    result = scan(ScanRequest((tmp_path / "app",), (Watched(history),), against=("all",)))
+    assert [history.timeline.describe(f.releases) for f in result.findings if f.code == "DW302"] == ["2"]

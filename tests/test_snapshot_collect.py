@@ -445,3 +445,11 @@ def test_only_one_module_knows_the_parser() -> None:
     package = Path(__file__).parent.parent / "driftwatch"
     users = [p.name for p in package.rglob("*.py") if "griffe" in p.read_text(encoding="utf-8").split()]
     assert users == ["reader.py"]
+
+
+def test_an_old_name_of_a_parameter_that_is_not_there_is_not_taken(tmp_path: Path) -> None:
+    source = "from .tools import renamed\n\n\n@renamed(old='new', older='gone')\ndef fire(new): ...\n"
+    found = collected(tmp_path, __init__=source, tools="def renamed(**names):\n    return lambda function: function\n")
+    signature = symbol(found, "pkg:fire").signature
+    assert signature is not None
+    assert signature.extra_keywords == ("old",)

@@ -19,6 +19,10 @@ class TestConditions:
         )
         assert symbol(found, "pkg:thing").definition == Ref("pkg.other", "thing")
 
+    def test_what_a_handler_puts_in_its_place_counts_only_where_there_is_nothing_else(self, tmp_path: Path) -> None:
+        source = "try:\n    thing = 3\nexcept Exception:\n    def thing(a): ...\n"
+        assert symbol(collected(tmp_path, __init__=source), "pkg:thing").kind is SymbolKind.ATTRIBUTE
+
     def test_a_handler_that_raises_again_makes_nothing_optional(self, tmp_path: Path) -> None:
         source = (
             "try:\n    import stone\n    from .other import thing\nexcept ImportError as error:\n"

@@ -65,6 +65,10 @@ class TestMembers:
             ("m:B.go", ("2",)),
         }
 
+    def test_a_base_that_is_gone_takes_nothing_of_the_class_with_it(self) -> None:
+        made = history({"1": [cls("A"), cls("B", "m:A"), method("B", "go")], "2": [cls("B", "m:A"), method("B", "go")]})
+        assert made.member(self.B, "go", made.timeline.all).present == made.timeline.all
+
     def test_subclasses(self) -> None:
         assert self.MADE.subclasses(Ref("m", "A")) == (self.B,)
         assert self.MADE.subclasses(self.B) == ()

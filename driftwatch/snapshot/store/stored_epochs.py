@@ -97,10 +97,9 @@ class StoredEpochs(Mapping[Ref, tuple[Epoch, ...]]):
         requires = line.entry.get("requires") if ref == owner else None
         reached = 0
         for symbol, mask in behind.items():
-            if mask & line.mask:
-                reached |= mask
-                seen = alias_of(symbol, target, owner, requires)
-                masks[seen] = masks.get(seen, 0) | (mask & line.mask)
+            reached |= mask
+            seen = alias_of(symbol, target, owner, requires)
+            masks[seen] = masks.get(seen, 0) | (mask & line.mask)
         if ref == owner and line.mask & within & ~reached:
             raise SnapshotError(f"{self._source}, line {line.number}: {line.entry['is']} is not there in all releases")
 
