@@ -60,7 +60,7 @@ def _analysed(contents: Contents, histories: Sequence[History], progress: Callab
     with many_deep_objects(), without_warnings():
         for history in histories:
             files = Files(contents)
-            one = LibrarySearch(history, files, progress)
+            one = LibrarySearch(history, files, progress, len(histories))
             one.run()
             uses.extend(one.world.recorder.uses())
             unresolved.extend(one.world.recorder.all_unresolved())

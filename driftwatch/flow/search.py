@@ -48,11 +48,11 @@ def many_deep_objects() -> Iterator[None]:
 
 
 class LibrarySearch:
-    """The analysis of a code base against one library."""
+    """The analysis of a code base against one library, `among` so many of the same run."""
 
-    def __init__(self, history: History, files: Files, progress: Callable[..., object] | None) -> None:
+    def __init__(self, history: History, files: Files, progress: Callable[..., object] | None, among: int = 1) -> None:
         self.files = files
-        self.world = World(history, files, SEMANTICS)
+        self.world = World(history, files, SEMANTICS, among)
         self.analysed: set[str] = set()
         self.mentioning: frozenset[str] = frozenset()
         self._progress = progress

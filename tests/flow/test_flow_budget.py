@@ -8,7 +8,8 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from driftwatch.flow.domain.budget import MAX_STATEMENTS
+from driftwatch.flow.domain.budget import MAX_STATEMENTS, OWN
+from driftwatch.flow.interpreter import world
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.uses import CallUse
 from tests.flow.marked import analysed
@@ -81,3 +82,16 @@ def test_no_program_is_followed_without_end(shape: object, executed: list[int], 
 def test_what_is_given_up_is_told(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, {"main.py": HEAD + loops_that_call(14)})
     assert [each.reason for each in analysis.unresolved if "too many to be followed" in each.reason]
+
+
+def test_many_entry_points_share_the_work(executed: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each of them alone is followed to the limit; all of them together cost little more than one, and none is lost."""
+    reserve, copies = 8 * MAX_STATEMENTS, 20
+    monkeypatch.setattr(world, "RESERVE", reserve)
+    shape = closures_re_entered(8)
+    files = {f"part{i}.py": HEAD + shape for i in range(copies)}
+    analysis = analysed(tmp_path, files)
+    entries = 2 * copies * 10  # each function by itself and, to know what calls of it do, once more
+    assert executed[0] <= reserve + MAX_STATEMENTS + (OWN + 20) * entries
+    used = {use.location.path for use in analysis.uses if isinstance(use, CallUse)}
+    assert used | {each.path for each in analysis.unresolved} == files.keys()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from driftwatch.flow.domain.budget import Budget
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode, Summary, is_private_name
 from driftwatch.flow.domain.coverage import Coverage, switched_off
 from driftwatch.flow.domain.dependencies import COMPLETES, Reads
@@ -131,6 +130,8 @@ class Entries:
             state.adopt(dict((receiver or function.owner).heap))
         if perhaps:
             state.assume(identities.test(), True, perhaps)
+        budget = within.budget if within is not None else self._world.allowance.grant()
+        granted = budget.left
         run.state = state
         frame = Frame(
             function.module,
@@ -142,7 +143,7 @@ class Entries:
             constructs=constructs,
             closure=closure if closure is not None else function.closure or (),
             owner=function.owner,
-            budget=within.budget if within is not None else Budget(),
+            budget=budget,
             coverage=within.coverage if within is not None else Coverage(function.module, reach, function),
         )
         run.frame = frame
@@ -170,6 +171,8 @@ class Entries:
                 finish(run, end)
         finally:
             self._active = active
+            if within is None:
+                self._world.allowance.settle(granted, budget)
         if constructs and function.owner is not None:
             function.owner.guards = (*function.given_guards, *run.path)
         before = function.module.heap.keys() | (function.owner.heap.keys() if function.owner is not None else set())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from driftwatch.flow.domain.budget import RESERVE, Allowance
 from driftwatch.flow.domain.code import ClassCode, ModuleCode
 from driftwatch.flow.domain.dependencies import Dependencies
 from driftwatch.flow.domain.frames import Frame
@@ -22,14 +23,15 @@ from driftwatch.snapshot.model.history import History
 
 
 class World:
-    """One library and one code base."""
+    """One library and one code base; `among` is with how many libraries it shares the work of a run."""
 
-    def __init__(self, history: History, files: Files, semantics: Semantics) -> None:
+    def __init__(self, history: History, files: Files, semantics: Semantics, among: int = 1) -> None:
         self.history = history
         self.semantics = semantics
         self.target = Target(history)
         self.all_releases = history.timeline.all
         self.recorder = Recorder()
+        self.allowance = Allowance(RESERVE // among)
         self.replaces = False
         """Something of the library's has been replaced by something of the code base's."""
         self.shared: dict[int, Shared] = {}
