@@ -268,4 +268,44 @@ SMALL_FAULTS = (
             return None
         """,
     ),
+    marked(
+        "call_that_nobody_knows_raises_no_import_error",
+        """
+        import lib.comm as comm
+
+
+        def run(x, ws, prepare):
+            try:
+                prepare(x)
+            except ImportError:
+                comm.fuse(nothing=1)
+            return comm.fuse(x, ws, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "module_that_ends_the_program_is_no_failing_import",
+        """
+        import lib.comm as comm
+
+        try:
+            import tool
+
+            READY = True
+        except ImportError:
+            READY = False
+
+
+        def run(x, ws):
+            if not READY:
+                return comm.fuse(x, ws)
+            return comm.fuse(x, ws, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
+        """,
+        runs=False,
+        tool="""
+        import lib.comm as comm
+
+        raise SystemExit(comm.create(1, 2))
+        """,
+    ),
 )
