@@ -3,7 +3,7 @@
 BIN := $(if $(wildcard .venv/bin/python),.venv/bin/,)
 PYTEST_ARGS ?= -n auto
 
-.PHONY: check lint test format setup
+.PHONY: check lint test quick format setup
 
 check: lint test
 
@@ -15,6 +15,10 @@ lint:
 
 test:
 	$(BIN)pytest $(PYTEST_ARGS)
+
+# What is worth running while one works: all but the tests marked as slow.
+quick:
+	$(BIN)pytest $(PYTEST_ARGS) -m "not slow"
 
 format:
 	$(BIN)ruff check --fix

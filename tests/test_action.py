@@ -166,6 +166,7 @@ def test_a_base_that_may_not_be_fetched_is_the_first_parent_of_the_merge(
     assert script("action.sh", cwd=tmp_path / "shallow", environment=own).status == 2
 
 
+@pytest.mark.slow
 def test_what_has_come_to_the_branch_since_is_not_the_changes_doing(
     clone: Path, runner: dict[str, str], tmp_path: Path
 ) -> None:
@@ -211,6 +212,7 @@ def test_a_base_that_cannot_be_had_is_an_error(clone: Path, runner: dict[str, st
     assert "::error::the base of this change cannot be fetched" in result.out
 
 
+@pytest.mark.slow
 def test_inputs_are_words_and_never_code(clone: Path, runner: dict[str, str], tmp_path: Path) -> None:
     odd = clone / "a b $(touch pwned) ;`touch pwned`"
     odd.mkdir()

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from driftwatch.errors import ConfigError, UsageError
-from driftwatch.project.config import read_toml
 from driftwatch.releases import Timeline
+from driftwatch.tables import read
 from tests.cli_process import make_studio, run, surroundings
 
 MANY = "9" * 5000
@@ -62,7 +62,7 @@ def test_in_a_toml_file(studio: Path) -> None:
     assert "not valid TOML: exceeds the limit (4300 digits) for integer string conversion" in said
     assert "sys.set" not in said
     with pytest.raises(ConfigError):
-        read_toml(studio / "pyproject.toml")
+        read(studio / "pyproject.toml")
 
 
 def test_in_what_a_timeline_is_asked_for() -> None:

@@ -198,6 +198,7 @@ def test_the_base_is_where_the_branches_parted(studio: Path) -> None:
     assert new(studio) == [("DW201", "studio.py", 17)], "that main fixed the old ones is not this branch's doing"
 
 
+@pytest.mark.slow
 def test_paths_and_folders(studio: Path, tmp_path: Path) -> None:
     (studio / "src").mkdir()
     (studio / "tests").mkdir()
@@ -249,6 +250,7 @@ def test_a_reckoned_base_that_is_not_here_is_not_fetched_by_name(studio: Path, t
     assert result.err.endswith("hint: this clone is shallow; fetch the rest first: git fetch --unshallow\n")
 
 
+@pytest.mark.slow
 def test_a_hint_that_is_followed_to_the_letter_works(studio: Path, tmp_path: Path) -> None:
     base = git(studio, "rev-parse", "main").strip()
     append(studio, "\n\nlast = kiln.raku(2)\n")

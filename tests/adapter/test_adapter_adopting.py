@@ -41,6 +41,7 @@ def test_a_scan_has_nothing_to_say(adapter_file: Path, tmp_path: Path) -> None:
     assert report["summary"]["analysed"] == len(ENGINES)
 
 
+@pytest.mark.slow
 def test_they_run_where_something_begins(history: History, adapter_file: Path, tmp_path: Path) -> None:
     adopted(TURNS, history, adapter_file, tmp_path)
 

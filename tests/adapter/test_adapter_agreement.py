@@ -79,6 +79,7 @@ def at(number: int, **other: Any) -> Machine:
 
 @settings(max_examples=150, derandomize=True)
 @given(st.randoms(use_true_random=False))
+@pytest.mark.slow
 def test_ranks_that_differ_in_anything_take_one_path(make: Callable[..., Adapter], rng: random.Random) -> None:
     """Builds, parameters, versions and machines differ at random: a fused decision means equal rules for every call."""
     run, create = "allreduce_fusion", "create_allreduce_fusion_workspace"

@@ -387,6 +387,7 @@ TURNS = ("0.6.0", "0.6.7.post3", "0.6.8", "0.6.10", "0.6.10.post1", "0.6.12", "0
 """The releases at which a signature that the consumer uses changes, and those just before."""
 
 
+@pytest.mark.slow
 def test_it_runs_where_signatures_turn(history: History, adapter_file: Path, tmp_path: Path) -> None:
     run_on(TURNS, history, adapter_file, tmp_path)
 

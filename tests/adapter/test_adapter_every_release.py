@@ -411,6 +411,7 @@ def test_a_backend_that_came_later(data: dict[str, Any], history: History, monke
                 create("mnnvl-cutedsl", 1, 2, 3, 4, 5)
 
 
+@pytest.mark.slow
 def test_a_few_of_the_many_calls() -> None:
     """`tests/adapter/many_calls.py` makes as many as are wanted, on all evidence; so that it stays what it says."""
     from tests.adapter.many_calls import play

@@ -59,6 +59,7 @@ BY_FUNCTION = [("0.2.7.post1", "trtllm"), ("0.5.3", "auto"), ("0.6.0", "trtllm")
 BY_PATTERN = [("0.6.8", "trtllm"), ("0.6.14", "auto"), ("0.7.4", "auto"), ("0.7.4", "trtllm")]
 
 
+@pytest.mark.slow
 def test_paths(adapter_file: Path, tmp_path: Path) -> None:
     """Fused by trtllm in every release, as a function before 0.6.8 and as a pattern since; never by mnnvl."""
     on = [*BY_FUNCTION, *BY_PATTERN, ("0.7.4", "mnnvl")]
@@ -78,6 +79,7 @@ def test_paths(adapter_file: Path, tmp_path: Path) -> None:
     assert "no kMoEFinalizeARResidualRMSNorm from mnnvl of" in seen[0]["0.7.4 auto bfloat16"]["why"][0]
 
 
+@pytest.mark.slow
 def test_the_compiled_backend(adapter_file: Path, tmp_path: Path) -> None:
     seen = together(COMPILED, tmp_path, adapter_file)
     assert seen[0] == seen[1]

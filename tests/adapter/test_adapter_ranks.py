@@ -68,6 +68,7 @@ def expected(plan: dict[str, Any], modes: list[str]) -> set[str]:
     return {"FusedUnavailable"} if "require" in modes else {"reference"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("world", "size", "rounds"), [(2, 2, 119), (4, 4, 34), (4, 2, 34)])
 def test_rounds(world: int, size: int, rounds: int, adapter_file: Path, tmp_path: Path) -> None:
     play(tmp_path, adapter_file, world=world, size=size, rounds=rounds)
@@ -120,6 +121,7 @@ def play(
     assert max(groups) <= 2 + (world // size if size != world else 0), "process groups pile up"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", [0, 2])
 def test_a_rank_that_dies_before_the_vote(who: int, adapter_file: Path, tmp_path: Path) -> None:
     """Also the rank in whose process the store lives."""
@@ -152,6 +154,7 @@ def test_a_failure_of_the_older_pair(release: str, adapter_file: Path, tmp_path:
     assert all(rank[0]["seconds"] < TIMEOUT / 2 for rank in seen)
 
 
+@pytest.mark.slow
 def test_a_part_of_the_ranks_on_the_release_that_always_meets_on_all(adapter_file: Path, tmp_path: Path) -> None:
     seen, codes = run(
         tmp_path,

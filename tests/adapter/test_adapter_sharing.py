@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 PROGRAM = Path(__file__).with_name("sharing.py")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "releases"), [("trtllm", ("0.6.0", "0.6.12", "0.7.4")), ("mnnvl", ("0.6.12", "0.7.4"))]
 )
@@ -32,6 +33,7 @@ def test_one_workspace_for_many_shapes(
         assert seen[13:] == [*([3] if able else []), 0, 1, 0]
 
 
+@pytest.mark.slow
 def test_the_older_pair_shares_among_layers(adapter_file: Path, tmp_path: Path) -> None:
     said = together(PROGRAM.with_name("sharing_pair.py"), tmp_path, adapter_file)
     assert said == [[1, 1, 2, 2, 0]] * 2

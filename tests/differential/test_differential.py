@@ -64,6 +64,7 @@ def test_a_small_library(small: Comparison) -> None:
     assert not found, "\n".join(map(str, found[:5]))
 
 
+@pytest.mark.slow
 def test_every_release_of_flashinfer(flashinfer: Comparison) -> None:
     found = disagreements(flashinfer, flashinfer.history, SHIPPED_PROGRAMS, seed=0)
     assert not found, "\n".join(map(str, found[:5]))

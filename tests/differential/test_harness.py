@@ -56,6 +56,7 @@ def menu() -> Menu:
     return Menu.of(merge("lib-dist", "lib.comm", library.snapshots()))
 
 
+@pytest.mark.slow
 def test_many_at_once_is_the_same_as_one_by_one(
     runner: Runner, stubs: Mapping[str, Path], menu: Menu, tmp_path: Path
 ) -> None:

@@ -126,6 +126,7 @@ def printed(folder: Path, release: str) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
+@pytest.mark.slow
 def test_renamed_moved_and_positional_on_each_release(mill: Path) -> None:
     worked = {release: printed(mill, release) for release in RELEASES}
     assert worked["1.0"] == worked["1.1"] is not None

@@ -90,6 +90,7 @@ def test_programs_over_a_small_library(small: Repaired, tmp_path: Path) -> None:
     assert tally.repaired["DW101"] > SMALL_PROGRAMS / 3
 
 
+@pytest.mark.slow
 def test_programs_over_every_release_of_flashinfer(flashinfer: Repaired, tmp_path: Path) -> None:
     tally = tally_of(flashinfer, tmp_path, SHIPPED_PROGRAMS)
     assert not tally.wrong, "\n".join(tally.wrong[:3])
@@ -115,6 +116,7 @@ def test_a_case_is_repaired_or_refused_and_does_what_it_did(flashinfer: Repaired
     assert (tally.repaired, tally.refused) == EXPECTED[name]
 
 
+@pytest.mark.slow
 def test_a_wrong_repair_would_be_noticed(small: Repaired, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the tests turned round, the proof lets nothing wrong through; with no proof, it is seen to be wrong."""
     real: Callable[..., str] = probes.asked

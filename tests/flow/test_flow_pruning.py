@@ -33,7 +33,8 @@ GENERATED = 200
 KNOWN = "put_by_others_"
 """Programs of which a use is lost when more is looked at: a file that fills another one is analysed too early then."""
 
-ALONE_AND_TOGETHER = [(kind,) for kind in KINDS] + [KINDS]
+ALONE_AND_TOGETHER = [pytest.param((kind,), marks=pytest.mark.slow, id=kind) for kind in KINDS]
+ALONE_AND_TOGETHER += [pytest.param(KINDS, id="together")]
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,7 @@ def expected(small: dict[str, str], tmp_path_factory: pytest.TempPathFactory) ->
     return found(tmp_path_factory.mktemp("expected"), small, marked.history())
 
 
-@pytest.mark.parametrize("kinds", ALONE_AND_TOGETHER, ids=" and ".join)
+@pytest.mark.parametrize("kinds", ALONE_AND_TOGETHER)
 def test_nothing_is_lost_of_small_programs(
     kinds: tuple[str, ...], small: dict[str, str], expected: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,7 +100,7 @@ def test_nothing_is_lost_of_small_programs(
     assert not differing(expected, without), differing(expected, without)
 
 
-@pytest.mark.parametrize("kinds", ALONE_AND_TOGETHER, ids=" and ".join)
+@pytest.mark.parametrize("kinds", ALONE_AND_TOGETHER)
 def test_nothing_is_lost_of_real_code(
     kinds: tuple[str, ...], cases: dict[str, str], shipped: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +110,7 @@ def test_nothing_is_lost_of_real_code(
     assert not differing(expected, without), differing(expected, without)
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_what_was_found(small: dict[str, str], expected: set[str], tmp_path: Path) -> None:
     paths, history = write(tmp_path / "code", small), marked.history()
     for _ in range(2):
