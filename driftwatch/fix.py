@@ -331,10 +331,15 @@ class _Proof:
         instead = dict(pair for repair in repairs for pair in repair.stands_for)
         renamed = {(symbol, old): new for symbol, old, new in (r.renamed for r in repairs if r.renamed is not None)}
         then, now = _bound(self._before, instead, renamed), _bound(self._after, instead, renamed)
+        own = {
+            context.history.module.partition(".")[0] for r in self._before.reached for context in r.contexts.values()
+        }
         return [
             key
             for key, shapes in then.items()
-            if any(not releases <= now.get(key, {}).get(shape, EMPTY) for shape, releases in shapes.items())
+            # What the library itself has from elsewhere, and is imported from there now, is not followed there.
+            if key[1].partition(".")[0] in own
+            and any(not releases <= now.get(key, {}).get(shape, EMPTY) for shape, releases in shapes.items())
         ]
 
 
@@ -392,8 +397,7 @@ def _bound(
 ) -> dict[tuple[str, str], dict[Shape, ReleaseSet]]:
     """By file and callee, what calls pass, and the checked releases in which it is passed and can be bound.
 
-    `instead` are callees that stand for others, `renamed` by callee and old name those of parameters, which count where
-    a release takes the old one although it has the parameter by the new one.
+    `instead` are callees that stand for others, `renamed` are new names of parameters, by callee and old name.
     """
     found: dict[tuple[str, str], dict[Shape, ReleaseSet]] = {}
     for reached in result.reached:
@@ -410,11 +414,8 @@ def _bound(
                 if not releases or not part.bound.fits:
                     continue
                 defaults = _defaults(part.signature) if part.signature is not None else {}
-                taken = part.signature.extra_keywords if part.signature is not None else ()
-                named = [
-                    (renamed.get((use.callee.dotted, k.name), k.name) if k.name in taken else k.name or "", k)
-                    for k in (use.keywords[i] for i in part.keywords)
-                ]
+                passed = [use.keywords[i] for i in part.keywords]
+                named = [(renamed.get((use.callee.dotted, k.name or ""), k.name or ""), k) for k in passed]
                 keywords = frozenset(
                     (name, k.certain, _values(k, releases))
                     for name, k in named

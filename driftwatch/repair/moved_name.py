@@ -52,14 +52,13 @@ def _new(finding: Finding, use: Use, ref: Ref, context: Context) -> tuple[Ref, b
     """What stands for a name, and whether some checked release needs the old one."""
     history = context.history
     needed = use.releases & context.checked
-    found = [(new, history.present(new)) for new in successors(history, ref)]
-    found = [(new, present) for new, present in found if finding.releases <= present]
+    found = [(new, present) for new, present in successors(history, ref) if finding.releases <= present]
     if not found:
         raise NoRepairError(_why_not(history, ref, context))
-    everywhere = [new for new, present in found if needed <= present]
-    new = everywhere[0] if everywhere else found[0][0]
+    everywhere = [(new, present) for new, present in found if needed <= present]
+    new, present = (everywhere or found)[0]
     both = not everywhere
-    if both and not needed <= history.present(new) | history.importable(ref.module, ref.qualname):
+    if both and not needed <= present | history.importable(ref.module, ref.qualname):
         raise NoRepairError("some checked release has it under neither name")
     return new, both
 

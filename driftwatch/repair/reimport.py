@@ -80,7 +80,11 @@ def _edits(source: Source, statement: ast.ImportFrom, found: Sequence[Reimport])
     start, end = source.span(statement)
     indent = source.indent_at(start)
     behind = source.line_end(end)
-    plain = [_line(source, each.new.module, [_bound(each)], indent) for each in found if not each.both]
+    by_module: dict[str, list[str]] = {}
+    for each in found:
+        if not each.both:
+            by_module.setdefault(each.new.module, []).append(_bound(each))
+    plain = [_line(source, module, names, indent) for module, names in by_module.items()]
     tried = [_either(source, each, indent) for each in found if each.both]
     lines = [*plain, *tried]
     at_top = not indent

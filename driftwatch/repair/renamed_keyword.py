@@ -1,14 +1,15 @@
 """DW101: a keyword that has got another name is passed by the new one, or by the one that the installed build takes.
 
-It is sure where a release takes the old name for the new one. Where only its place speaks for it, that is a guess: it
-needs names that are alike, or a parameter that has to be passed, and somebody who asks for unsafe repairs.
+It is sure where a release takes the old name for the new one. Where only its place speaks for it, or that the other
+name came before it went, that is a guess: it needs names that are alike, or a parameter that has to be passed, and
+somebody who asks for unsafe repairs.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 from driftwatch.binding.calls import signatures_of, takes_keyword
@@ -52,16 +53,18 @@ def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair | Non
         if not takes_keyword(signature, old) and not where.isdisjoint(finding.releases):
             names.add(next((new for each in having if (new := _renamed(each, signature, old))), None))
     new = names.pop() if len(names) == 1 else None
-    if new is None:
-        return None
-    if any(each.name == new for use, _ in pairs for each in use.keywords):
+    signatures = [s for _, s in known]
+    guess = new is None or not any(
+        old in s.extra_keywords and any(p.name == new for p in s.parameters) for s in signatures
+    )
+    handed_over = guess and (new is None or not _may_be(old, new, signatures))
+    if handed_over:
+        new = _handed_over(signatures, old)
+    if new is None or any(each.name == new for use, _ in pairs for each in use.keywords):
         return None  # both are passed: they are two things
-    guess = not any(old in s.extra_keywords and any(p.name == new for p in s.parameters) for _, s in known)
-    if guess and not _may_be(old, new, (s for _, s in known)):
-        return None
-    lost = f"nothing but its place says that `{new}` is what `{old}` was" if guess else ""
+    lost = f"no release says that `{new}` is what `{old}` was" if guess else ""
     safety = Safety.UNSAFE if guess else Safety.SAFE
-    renamed = None if guess else (finding.symbol, old, new)
+    renamed = finding.symbol, old, new
     reached = use.releases & argument.releases & context.checked
     place = place_of(source, finding, pairs)
     if not isinstance(place.node, ast.keyword | ast.Constant):
@@ -76,13 +79,15 @@ def repair(finding: Finding, source: Source, evidence: Evidence) -> Repair | Non
         return Repair((finding,), source.path, (edit,), how, safety, lost, renamed=renamed)
     always = all(context.checked <= context.history.present(each.callee) for each, _ in pairs)
     function = function_called(source, finding, use, argument)
-    probe = new_probe(source, function, new, place.node, always=always)
+    # Where a release has both, the old one goes on as it did.
+    first, second = (old, new) if handed_over else (new, old)
+    probe = new_probe(source, function, first, place.node, always=always)
     assert place.holder is not None
     items = source.items(place.holder)
-    either = f"{{{source.quoted(new)}: {place.value}}} if {asked(source, probe)}"
-    text = f"**({either} else {{{source.quoted(old)}: {place.value}}})"
+    entry, other = (f"{{{source.quoted(name)}: {place.value}}}" for name in (first, second))
+    text = f"**({entry} if {asked(source, probe)} else {other})"
     edit = items.rebuilt(replace={items.index(start): text})
-    how = f"pass it as `{new}` where the installed build takes that"
+    how = f"pass it as `{first}` where the installed build takes that, else as `{second}`"
     return Repair((finding,), source.path, (edit,), how, safety, lost, (probe,), renamed=renamed)
 
 
@@ -97,12 +102,29 @@ def _may_be(old: str, new: str, signatures: Iterable[Signature]) -> bool:
     They may if they share a word, are nearly the same, or no release has a default for either: a default is easily that
     of another parameter as well.
     """
-    words, others = (_WORD.findall(name.lower()) for name in (old, new))
-    if any(SequenceMatcher(None, one, other).ratio() >= SIMILAR for one in words for other in others):
-        return True
-    if SequenceMatcher(None, old.replace("_", ""), new.replace("_", "")).ratio() >= SIMILAR:
-        return True
-    return all(p.required for s in signatures for p in s.parameters if p.name in (old, new))
+    return _alike(old, new) or all(p.required for s in signatures for p in s.parameters if p.name in (old, new))
+
+
+def _alike(old: str, new: str) -> bool:
+    pairs = [(one, other) for one in _WORD.findall(old.lower()) for other in _WORD.findall(new.lower())]
+    pairs.append((old.replace("_", ""), new.replace("_", "")))
+    return any(
+        SequenceMatcher(None, one, other).ratio() >= SIMILAR
+        or (min(len(one), len(other)) > 3 and (one.startswith(other) or other.startswith(one)))
+        for one, other in pairs
+    )
+
+
+def _handed_over(signatures: Sequence[Signature], old: str) -> str | None:
+    """The one name that is alike, came while the old one was still there, and is there wherever that is gone."""
+    names = [{p.name for p in signature.parameters} for signature in signatures]
+    having = [each for each in names if old in each]
+    without = [each for each in names if old not in each]
+    if not having or not without:
+        return None
+    came = {name for each in having for name in each if any(name not in other for other in having)}
+    found = [name for name in came if _alike(old, name) and all(name in each for each in without)]
+    return found[0] if len(found) == 1 else None
 
 
 def _renamed(one: Signature, other: Signature, name: str) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.repair.model import NoRepairError
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref, Signature
@@ -17,28 +18,44 @@ _NAMED = re.compile(
 )
 
 
-def successors(history: History, old: Ref) -> Iterator[Ref]:
-    """Where the object of a name is as well, or has gone to: the surest first, then by name."""
+def successors(history: History, old: Ref) -> Iterator[tuple[Ref, ReleaseSet]]:
+    """Where the object of a name is as well, or has gone to, and the releases with it: the surest first, then by name.
+
+    What the library has from somewhere else is there wherever the library still has it under some name.
+    """
     was = history.of(old)
     if not was:
         return
     definitions = {history.definition(epoch, old) for epoch in was}
     same: list[Ref] = []
     alike: list[Ref] = []
+    foreign: dict[Ref, ReleaseSet] = {}
     for ref in history.epochs:
         # Of nearly all others the name is enough: what a symbol is, is read when it is asked for.
         near = ref.qualname == old.qualname or ref.module == old.module or ref in definitions
         if not near or ref == old or not ref.qualname or "." in ref.qualname or is_private(ref):
             continue
-        if any(history.definition(epoch, ref) in definitions for epoch in history.of(ref)):
+        shared = [each for each in history.of(ref) if history.definition(each, ref) in definitions]
+        made = [(history.definition(each, ref), each.releases) for each in shared]
+        for where, releases in made:
+            if not _is_own(history, where):
+                foreign[where] = foreign.get(where, EMPTY) | releases
+        if any(_is_own(history, where) for where, _ in made):
             same.append(ref)
-        elif ref.qualname == old.qualname and _takes_over(history, old, ref):
+        elif not shared and ref.qualname == old.qualname and _takes_over(history, old, ref):
             alike.append(ref)
-    yield from sorted(same, key=lambda ref: (ref.qualname != old.qualname, len(ref.module), ref))
+    for where, releases in sorted(foreign.items()):
+        yield where, union([releases, *(each.releases for each in was if history.definition(each, old) == where)])
+    found = sorted(same, key=lambda ref: (ref.qualname != old.qualname, len(ref.module), ref))
     if (named := _said(history, old)) is not None:
-        yield named
+        found.append(named)
     if len({made_at(history, ref) for ref in alike}) == 1:
-        yield from sorted(alike, key=lambda ref: (len(ref.module), ref))
+        found += sorted(alike, key=lambda ref: (len(ref.module), ref))
+    yield from ((ref, history.present(ref)) for ref in found)
+
+
+def _is_own(history: History, ref: Ref) -> bool:
+    return ref.module.partition(".")[0] == history.module.partition(".")[0]
 
 
 def _takes_over(history: History, old: Ref, new: Ref) -> bool:

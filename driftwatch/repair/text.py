@@ -338,6 +338,7 @@ class Items:
             if append:
                 comma = last.tail if "," in last.tail.split("#")[0] else f",{last.tail}"
                 kept[-1:] = [_with_tail(last, comma), _Item(indent, append, ",\n" if "," in end else "\n")]
+            kept = [_Item(item.lead, self._broken(item.core, indent), item.tail) for item in kept]
             return Edit(self.start, self.end, "".join(f"{i.lead}{i.core}{i.tail}" for i in kept) + rest)
         if append:
             kept[-1:] = [_with_tail(last, ", "), _Item("", append, end)]
@@ -369,7 +370,18 @@ class Items:
         inner = f"{indent}    "
         if len(inner) + len(flat) <= source.width and not any(core.startswith("*") for core in cores[:-1]):
             return f"\n{inner}{flat}\n{indent}"
-        return "\n" + "".join(f"{inner}{core},\n" for core in cores) + indent
+        return "\n" + "".join(f"{inner}{self._broken(core, inner)},\n" for core in cores) + indent
+
+    def _broken(self, core: str, indent: str) -> str:
+        """One of two dicts that is passed, in a line for each where it takes more than one; anything else as it is."""
+        if len(indent) + len(core) < self.source.width or "\n" in core or not core.startswith("**("):
+            return core
+        text = core[2:]
+        choice = ast.parse(text, mode="eval").body
+        if not isinstance(choice, ast.IfExp):
+            return core
+        body, test, other = (ast.get_source_segment(text, each) for each in (choice.body, choice.test, choice.orelse))
+        return f"**(\n{indent}    {body}\n{indent}    if {test}\n{indent}    else {other}\n{indent})"
 
     def _indent(self, kept: list[_Item]) -> str:
         """That of an item which begins a line."""

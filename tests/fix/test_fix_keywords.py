@@ -298,7 +298,7 @@ def test_a_partial(tmp_path: Path) -> None:
 def test_a_renamed_keyword_gets_its_new_name(tmp_path: Path) -> None:
     source = "import kiln\n\n\ndef clean(pot):\n    return kiln.wash(pot, degrees=40)\n"
     assert reasons(fixed(tmp_path, source, against=">=2.0", select=("DW101",))) == [
-        "with --unsafe: nothing but its place says that `temperature` is what `degrees` was"
+        "with --unsafe: no release says that `temperature` is what `degrees` was"
     ]
     result = fixed(tmp_path, source, against=">=2.0", unsafe=True)
     assert text_of(result) == source.replace("degrees", "temperature")
@@ -341,9 +341,41 @@ def test_a_parameter_that_only_took_the_place_is_another_one(tmp_path: Path) -> 
 def test_a_name_that_is_alike_is_a_guess(tmp_path: Path) -> None:
     library = runner("separate_stderr=True")
     assert reasons(fixed(tmp_path, RUN, library=library)) == [
-        "with --unsafe: nothing but its place says that `separate_stderr` is what `mix_stderr` was"
+        "with --unsafe: no release says that `separate_stderr` is what `mix_stderr` was"
     ]
     assert "separate_stderr" in text_of(fixed(tmp_path, RUN, library=library, unsafe=True))
+
+
+@pytest.mark.parametrize(
+    ("against", "written"),
+    [
+        (">=2", 'allowed_methods=["GET"]'),
+        (
+            "all",
+            (
+                "    **(\n"
+                '        {"methods_listed": ["GET"]}\n'
+                "        if _RUN_TAKES_METHODS_LISTED\n"
+                '        else {"allowed_methods": ["GET"]}\n'
+                "    ),\n"
+            ),
+        ),
+    ],
+)
+def test_a_name_that_came_before_the_old_one_went(tmp_path: Path, against: str, written: str) -> None:
+    """As in urllib3: 1.25 has `method_whitelist`, 1.26 both, 2.0 `allowed_methods`. The old one goes on as it did."""
+    texts = ["(total=1, methods_listed=None)", "(total=1, other=0, allowed_methods=None, methods_listed=None)"]
+    texts.append("(total=1, other=0, allowed_methods=None)")
+    releases = [of_one_function(str(number), signature(text)) for number, text in enumerate(texts, 1)]
+    library = merge("shell", "shell", releases)
+    source = 'import shell\n\nanswer = shell.run(methods_listed=["GET"])\n'
+    assert reasons(fixed(tmp_path, source, library=library, against=against)) == [
+        "with --unsafe: no release says that `allowed_methods` is what `methods_listed` was"
+    ]
+    result = fixed(tmp_path, source, library=library, against=against, unsafe=True)
+    assert written in text_of(result)
+    assert not result.after.failed
+    assert not fixed(tmp_path, text_of(result), library=library, against=against, unsafe=True).offer.files
 
 
 def test_a_release_that_takes_the_old_name_for_the_new_one_makes_it_sure(tmp_path: Path) -> None:

@@ -136,8 +136,22 @@ def test_all_that_is_imported_from_a_module_that_is_gone(tmp_path: Path) -> None
     new = {name.replace("json", "text"): what for name, what in old.items()}
     source = "from lib.json import dump, load\n\nload(1), dump(1, 2)\n"
     result = fixed(tmp_path, source, library=library(old, new), against=">=2")
-    assert text_of(result) == "from lib.text import dump\nfrom lib.text import load\n\nload(1), dump(1, 2)\n"
+    assert text_of(result) == "from lib.text import dump, load\n\nload(1), dump(1, 2)\n"
     assert not result.after.failed
+
+
+def test_what_the_library_had_from_elsewhere_is_imported_from_there(tmp_path: Path) -> None:
+    """As jinja2 3.1 has no `escape`: it was that of markupsafe, from which it still imports it."""
+    there = Symbol(Ref("lib", "escape"), SymbolKind.FUNCTION, None, definition=Ref("safe", "escape"))
+    inside = replace(there, ref=Ref("lib.runtime", "escape"))
+    modules: dict[str, Symbol | str] = {"lib.runtime": "", "lib.runtime:escape": inside, "lib:render": "(text)"}
+    source = "from lib import escape, render\n\nrender(escape(1))\n"
+    result = fixed(tmp_path, source, library=library({**modules, "lib:escape": there}, modules))
+    assert text_of(result) == "from lib import render\nfrom safe import escape\n\nrender(escape(1))\n"
+    assert not result.after.failed
+    # Where the library does not have it any more, nobody knows whether it is there.
+    gone = fixed(tmp_path, source, library=library({**modules, "lib:escape": there}, {"lib:render": "(text)"}))
+    assert reasons(gone) == ["nothing recorded stands for it in 2: require a release that has it (--pins)"]
 
 
 def test_what_upstream_said_before_it_went_counts(tmp_path: Path) -> None:
