@@ -355,6 +355,38 @@ def test_advice_on_a_workspace_wants_to_know_where_it_is_from(
     assert ("one-shot-beyond-mnnvl-workspace" in told_of(tmp_path, source)) is fires
 
 
+LOOKED = """\
+import flashinfer.comm as comm
+
+def make(device):
+    try:
+        {}
+        return comm.create_allreduce_fusion_workspace(backend="trtllm")
+    except Exception:
+        return None
+"""
+
+
+@pytest.mark.parametrize(
+    ("look", "beside", "fires"),
+    [
+        ("pass", {}, True),
+        ("from flashinfer.comm.cuda_ipc import cudart; cudart.cudaSetDevice(device)", {}, False),
+        ("from flashinfer.comm import cuda_ipc; cuda_ipc.cudart.cudaSetDevice(device)", {}, False),
+        ("from flashinfer.comm import cuda_ipc; cuda_ipc.CudaRTLibrary()", {}, True),
+        ("pass", {"start.py": "from flashinfer.comm.cuda_ipc import cudart\ncudart.cudaSetDevice(0)\n"}, False),
+        ("pass", {"tests/test_it.py": "from flashinfer.comm.cuda_ipc import cudart\ncudart.cudaSetDevice(0)\n"}, True),
+    ],
+)
+def test_who_looks_for_libcudart_need_not_be_told(
+    tmp_path: Path, look: str, beside: dict[str, str], fires: bool
+) -> None:
+    for name, text in beside.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert ("libcudart-at-first-use" in told_of(tmp_path, LOOKED.format(look))) is fires
+
+
 def told_of(tmp_path: Path, source: str) -> set[str]:
     (tmp_path / "app.py").write_text(source)
     request = ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("all",), select=("DW401",))

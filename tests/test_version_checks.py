@@ -41,7 +41,28 @@ NOT_FOUND = (
     "from elsewhere import needs\nneeds('kiln', '2.0', 'why')",
     "from helper import other\nother('kiln', '2.0', 'why')",
     "def broken(: 'kiln'",
+    # It raises, and the program goes on.
+    "try:\n    {check}\nexcept Exception:\n    log()",
+    "try:\n    {missing}\nexcept (OSError, ImportError):\n    a = 1",
+    "from helper import needs\ntry:\n    needs('kiln', '2.0', 'why')\nexcept:\n    pass",
+    # It is never made.
+    "if TYPE_CHECKING:\n    {check}",
+    "if False:\n    {check}",
+    "def _old():\n    {check}",
+    "def start():\n    return\n    {check}",
 )
+CHECK = "if version('kiln') < Version('2.0'):\n        raise E"
+MISSING = CHECK.replace("raise E", "raise ModuleNotFoundError")
+REACHED = {
+    "try:\n    {check}\nexcept Exception as e:\n    raise Other from e": "",
+    "try:\n    {check}\nexcept Exception:\n    sys.exit(1)": "",
+    "try:\n    {check}\nexcept (PackageNotFoundError, ImportError):\n    pass": "",
+    "def _old():\n    {check}\n_old()": "",
+    "def public():\n    {check}": "",
+    "if fast and \\\n    on:\n    {check}": "fast and on",
+    "if slow:\n    pass\nelse:\n    {check}": "not (slow)",
+    "if on:\n    def start():\n        return 1\n    {check}": "on",
+}
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:
@@ -66,7 +87,14 @@ def test_a_check_that_raises_is_found(tmp_path: Path, source: str, line: int) ->
 
 @pytest.mark.parametrize("source", NOT_FOUND)
 def test_what_does_not_refuse_is_none(tmp_path: Path, source: str) -> None:
-    assert checks(tmp_path, source) == []
+    assert checks(tmp_path, source.replace("{check}", CHECK).replace("{missing}", MISSING)) == []
+
+
+@pytest.mark.parametrize(("source", "where"), REACHED.items())
+def test_a_check_is_told_with_the_tests_that_lead_to_it(tmp_path: Path, source: str, where: str) -> None:
+    (tmp_path / "app.py").write_text(source.replace("{check}", CHECK))
+    (found,) = VersionChecks(PythonFiles({"app.py": tmp_path / "app.py"})).of("kiln")
+    assert found.where == where
 
 
 def test_a_check_in_a_package_of_the_scanned_folder(tmp_path: Path) -> None:
@@ -106,6 +134,16 @@ def test_a_pin_is_held_against_the_check(tmp_path: Path, pin: str, least: str, t
     found = [each for each in result.findings if each.code == "DW605"]
     assert [(each.location.path, each.location.line) for each in found] == [("requirements.txt", 1)] * told
     assert [step.path for each in found for step in each.trace] == [place] * told
+    assert all("older than 2.0" in each.message and "where" not in each.message for each in found)
+
+
+def test_the_message_names_what_else_must_hold(tmp_path: Path) -> None:
+    source = "import kiln\nif fast:\n    if version('kiln') < Version('2.0'):\n        raise E"
+    write(tmp_path, {"app.py": source, "requirements.txt": "kiln==1.2"})
+    target = Watched(KILN, companions=("kiln-bricks",))
+    result = scan(ScanRequest((tmp_path,), (target,), against=("all",), base=tmp_path))
+    (found,) = [each for each in result.findings if each.code == "DW605"]
+    assert found.message.endswith("older than 2.0, where `fast`")
 
 
 def test_a_check_of_a_test_is_none_of_the_program(tmp_path: Path) -> None:

@@ -2,14 +2,16 @@
 
 Enters: files, and the name of a distribution. Leaves: the checks, each with the least
 version that it asks for. Known are a comparison of the installed version that is followed by a `raise`, there or in a
-function that is given the distribution and the version; what a function does is read, and its name says nothing.
+function that is given the distribution and the version; what a function does is read, and its name says nothing. One
+that is never made, or whose exception the code itself takes, is none.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from packaging.utils import canonicalize_name
@@ -19,6 +21,12 @@ from driftwatch.project.python_files import PythonFiles
 
 _ASKING = frozenset({"version", "get_version", "get_distribution"})
 """What gives the version of an installed distribution, by its last name."""
+
+_ENDING = frozenset({"exit", "_exit", "abort", "fail", "error"})
+"""What ends the program, by its last name."""
+
+Round = Mapping[ast.AST, ast.AST]
+"""What stands directly round each node."""
 
 Parsed = Callable[[str], ast.Module | None]
 """The syntax of a file of the code base, by its path; None where there is none."""
@@ -33,6 +41,8 @@ class VersionCheck:
     column: int
     end_column: int
     least: Version
+    where: str = ""
+    """The tests round it that must hold as well, as they are written; empty where it is made whenever it is met."""
 
 
 class VersionChecks:
@@ -65,18 +75,103 @@ def first_word(distribution: str) -> str:
 
 def _in_file(path: str, name: str, parsed: Parsed) -> Iterator[VersionCheck]:
     tree = parsed(path)
+    round_it = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)} if tree else {}
     for node in ast.walk(tree) if tree is not None else ():
         least: Version | None = None
         place: ast.expr | None = None
+        raising: ast.AST = node
         if isinstance(node, ast.If) and _raises(node.body):
             least, place = _refused(node.test, lambda each: _names(each, name)), node.test
         elif isinstance(node, ast.Call) and len(node.args) > 1 and _names(node.args[0], name):
             function = _function(node.func, path, parsed)
             if function is not None and _checks(function):
-                least, place = _version(node.args[1]), node
-        if least is not None and place is not None:
+                least, place, raising = _version(node.args[1]), node, function
+        if least is not None and place is not None and tree is not None and not _is_idle(node, raising, round_it, tree):
             end = place.end_col_offset if place.end_lineno == place.lineno else place.col_offset + 1
-            yield VersionCheck(path, place.lineno, place.col_offset + 1, (end or place.col_offset) + 1, least)
+            columns = place.col_offset + 1, (end or place.col_offset) + 1
+            yield VersionCheck(path, place.lineno, *columns, least, " and ".join(_tests(node, round_it)))
+
+
+def _is_idle(node: ast.AST, raising: ast.AST, round_it: Round, tree: ast.Module) -> bool:
+    """Whether a check refuses nothing: where it is never made, or what it raises is taken and the program goes on."""
+    kinds = {_raised(each.exc) for each in ast.walk(raising) if isinstance(each, ast.Raise) and each.exc is not None}
+    for inner, outer in _outwards(node, round_it):
+        if isinstance(outer, ast.Try) and inner in outer.body and any(_swallows(h, kinds) for h in outer.handlers):
+            return True
+        if isinstance(outer, ast.If) and inner in outer.body and _never_holds(outer.test):
+            return True
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef) and not _is_mentioned(outer, tree):
+            return True
+        block = next((each for each in _blocks(outer) if inner in each), [])
+        before = block[: block.index(inner)] if isinstance(inner, ast.stmt) and inner in block else []
+        if any(isinstance(each, ast.Return | ast.Raise | ast.Continue | ast.Break) for each in before):
+            return True
+    return False
+
+
+def _outwards(node: ast.AST, round_it: Round) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """What stands round something, from the inside out, each with what is in it."""
+    while node in round_it:
+        yield node, round_it[node]
+        node = round_it[node]
+
+
+def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(node, field, None)
+        if isinstance(block, list):
+            yield block
+
+
+def _swallows(handler: ast.ExceptHandler, raised: set[str]) -> bool:
+    """Whether a handler takes what a check may raise, and neither raises again nor ends the program."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type] if handler.type else []
+    takes = not kinds or any(_is_a(each, _last(kind)) for kind in kinds for each in raised)
+    ends = any(
+        isinstance(each, ast.Raise) or (isinstance(each, ast.Call) and _last(each.func) in _ENDING)
+        for statement in handler.body
+        for each in ast.walk(statement)
+    )
+    return takes and not ends
+
+
+def _raised(node: ast.expr) -> str:
+    return _last(node.func if isinstance(node, ast.Call) else node)
+
+
+def _is_a(name: str, taken: str) -> bool:
+    """Whether an exception is one of a kind, both by name; of what is not Python's own, its name alone is known."""
+    if name == taken or taken in ("Exception", "BaseException"):
+        return True
+    one, other = getattr(builtins, name, None), getattr(builtins, taken, None)
+    return isinstance(one, type) and isinstance(other, type) and issubclass(one, other)
+
+
+def _never_holds(test: ast.expr) -> bool:
+    return _last(test) == "TYPE_CHECKING" or (isinstance(test, ast.Constant) and not test.value)
+
+
+def _is_mentioned(function: ast.FunctionDef | ast.AsyncFunctionDef, tree: ast.Module) -> bool:
+    """Whether a function may be called: a private one has to be named somewhere in its file."""
+    if not function.name.startswith("_") or function.name.startswith("__"):
+        return True
+    return any(
+        isinstance(node, ast.Name | ast.Attribute) and _last(node) == function.name
+        for node in ast.walk(tree)
+        if node is not function
+    )
+
+
+def _tests(node: ast.AST, round_it: Round) -> list[str]:
+    """The tests in the same function that lead to a check, the outermost first."""
+    found: list[str] = []
+    for inner, outer in _outwards(node, round_it):
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            break
+        if isinstance(outer, ast.If) and inner is not outer.test:
+            text = ast.unparse(outer.test)
+            found.append(text if inner in outer.body else f"not ({text})")
+    return found[::-1]
 
 
 def _refused(test: ast.expr, is_it: Callable[[ast.expr], bool]) -> Version | None:

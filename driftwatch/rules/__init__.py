@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from importlib import import_module
 
 from driftwatch.findings import Severity, Verdict, is_aside
-from driftwatch.flow.uses import LookUse, Use
+from driftwatch.flow.uses import ImportUse, LookUse, NameUse, Use
 from driftwatch.project.pins import Installation
 from driftwatch.rules import switched_off
 from driftwatch.rules.rule import Context, Rule
@@ -52,13 +52,26 @@ def apply(uses: Iterable[Use], contexts: Mapping[str, Context], rules: Iterable[
     """What the rules say of the uses; `contexts` are by distribution."""
     chosen = tuple(rules)
     known = list(switched_off.joined(uses))
+    used: dict[str, dict[str, set[str]]] = {name: {} for name in contexts}
     for use in known:
         if isinstance(use, LookUse) and use.asked is None:
             contexts[use.distribution].looks.setdefault(use.location.path, use)
+        taken = _taken(use)
+        if taken is not None:
+            used[use.distribution].setdefault(taken, set()).add(use.location.path)
+    for name, context in contexts.items():
+        context.used = used[name]
     for use in known:
         context = contexts[use.distribution]
         for each in chosen:
             yield from each.check(use, context)
+
+
+def _taken(use: Use) -> str | None:
+    """The path of a name that is taken from a module or a class of the library."""
+    if isinstance(use, NameUse):
+        return f"{use.owner.dotted}.{use.name}"
+    return f"{use.module}.{use.name}" if isinstance(use, ImportUse) and use.name is not None else None
 
 
 def told_once(verdicts: Iterable[Verdict]) -> list[Verdict]:

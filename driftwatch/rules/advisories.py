@@ -9,8 +9,8 @@ what it lists does: ``omitted``, ``passed``, ``none``, ``equals``, ``may-be``, `
 ``made-of`` (with ``left-open``) and ``unless-made-of``. One that names an environment ``variable`` holds where the code
 base sets it to what ``equals`` lists, sets it at all (``passed``), or asks for it itself (``read``). ``where`` is an
 expression over parameters that must be known to be true, and ``swallowed`` asks for a call whose failure a broad
-handler hides. With ``returns``, how many values the call then gives, it is about calls whose result is taken apart into
-another number.
+handler hides; with ``unless-used``, nothing is told where the code base itself uses what that names. With ``returns``,
+how many values the call then gives, it is about calls whose result is taken apart into another number.
 
 An ``[[import-failure]]`` is what importing a module may raise; with ``python``, it does so on every machine with such a
 Python. What is an ImportError is told of releases, and not of code: the guards that code has take it.
@@ -88,7 +88,8 @@ class Advisory:
 
     `symbols` are what is called, each of them. `returns` is how many values the call then gives, where the advisory is
     about taking apart another number. `where` is an expression over parameters, as source text, that must be known to
-    be true. `swallowed` asks for a call whose failure a broad handler hides.
+    be true. `swallowed` asks for a call whose failure a broad handler hides. With `unless_used` nothing is told where
+    the code base uses one of these itself.
     """
 
     id: str
@@ -102,6 +103,7 @@ class Advisory:
     returns: int | None = None
     where: str | None = None
     swallowed: bool = False
+    unless_used: tuple[Ref, ...] = ()
     specifier: str = ""
     ground: str = ""
 
@@ -205,7 +207,7 @@ def knowledge(table: Table, timeline: Timeline) -> Knowledge:
 
 def _advisory(entry: Table, timeline: Timeline) -> Advisory:
     keys = ("id", "symbol", "releases", "message", "hint", "severity", "evidence")
-    entry.only((*keys, "when", "returns", "where", "swallowed", "ground"))
+    entry.only((*keys, "when", "returns", "where", "swallowed", "unless-used", "ground"))
     returns = entry.get("returns")
     if returns is not None and (type(returns) is not int or returns < 2):
         raise entry.wrong("returns", "a number of values, 2 or more")
@@ -221,6 +223,7 @@ def _advisory(entry: Table, timeline: Timeline) -> Advisory:
         returns=returns,
         where=_expression(entry),
         swallowed=_flag(entry, "swallowed"),
+        unless_used=_symbols(entry, "unless-used") if "unless-used" in entry else (),
         specifier=entry.string("releases"),
         ground=entry.maybe("ground") or "",
     )
@@ -309,10 +312,10 @@ def _reported(entry: Table) -> Reported:
     return Reported(entry.string("what"), entry.string("reason"), _evidence(entry))
 
 
-def _symbols(entry: Table) -> tuple[Ref, ...]:
-    if isinstance(entry.get("symbol"), str):
-        return (Ref.parse(entry.string("symbol")),)
-    return tuple(map(Ref.parse, entry.strings("symbol", "a reference, or a list of some", some=True)))
+def _symbols(entry: Table, key: str = "symbol") -> tuple[Ref, ...]:
+    if isinstance(entry.get(key), str):
+        return (Ref.parse(entry.string(key)),)
+    return tuple(map(Ref.parse, entry.strings(key, "a reference, or a list of some", some=True)))
 
 
 def _flag(entry: Table, key: str) -> bool:

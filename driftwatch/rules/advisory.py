@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from driftwatch.findings import Severity, Verdict, is_broad
+from driftwatch.findings import Severity, Verdict, is_aside, is_broad
 from driftwatch.flow.uses import CallUse, Outcome, Step, Use
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.advisories import Advisory
 from driftwatch.rules.conditions import holding, touching
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
+from driftwatch.snapshot.model.symbols import Ref
 
 _HEADING = Heading("DW401", "advisory", Severity.WARNING)
 
@@ -23,9 +24,16 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
             continue
         if advisory.swallowed and not (use.catch.outcome is Outcome.SILENT and is_broad(use.catch)):
             continue
+        if any(_is_used(each, use, context) for each in advisory.unless_used):
+            continue
         holds = holding(use, advisory, context)
         if holds:
             yield _with_places(_verdict(use, advisory, holds), use, advisory, context)
+
+
+def _is_used(symbol: Ref, use: CallUse, context: Context) -> bool:
+    """Whether the program that a call is in uses something of the library itself; tests are programs of their own."""
+    return any(path == use.location.path or not is_aside(path) for path in context.used.get(symbol.dotted, ()))
 
 
 def _with_places(verdict: Verdict, use: CallUse, advisory: Advisory, context: Context) -> Verdict:

@@ -15,6 +15,8 @@ from driftwatch.rules.pinned import verdict_on
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 
 _HEADING = Heading("DW605", "checked-beyond-pin", Severity.WARNING)
+_ROOM = 80
+"""Characters of a test that a message shows."""
 
 
 def check(installation: Installation, context: Context) -> Iterator[Verdict]:
@@ -34,10 +36,15 @@ def _verdict(pin: Declaration, found: VersionCheck, context: Context) -> Verdict
         context,
         _HEADING,
         message=f"`{pin.distribution}` is pinned to {pin.whole}, and a check raises with what is older than "
-        f"{found.least}",
+        f"{found.least}{f', where `{_short(found.where)}`' if found.where else ''}",
         hint="raise the pin, or lower the check",
         trace=(Step(found.path, found.line, f"{found.least} is the least that is taken here"),),
     )
+
+
+def _short(test: str) -> str:
+    """A test as one line of a message has room for it."""
+    return test if len(test) <= _ROOM else f"{test[: _ROOM - 3]}..."
 
 
 _PINNED = """\
@@ -62,7 +69,8 @@ RULE = Rule(
         "Some programs compare the installed version with the lowest one that they take, and raise. If the "
         "pin is moved and the check is not, or the other way round, what is installed by the book does not "
         "start. driftwatch reads comparisons of the installed version that a `raise` follows, in place or in "
-        "a function that is given the distribution and the version."
+        "a function that is given the distribution and the version; the message names the tests round it. A "
+        "check whose exception the code itself takes refuses nothing."
     ),
     hint="Move the pin and the check together.",
     check_installation=check,

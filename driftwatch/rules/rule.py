@@ -6,7 +6,7 @@ looks at source text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
@@ -40,6 +40,7 @@ class Context:
     they are not. `pythons` are the specifiers of Python
     that the code base declares. `gpu` is the compute capability that is asked for, if one is. `variable` says where the
     code base sets or reads an environment variable, `version_checks` where it refuses releases of a distribution.
+    `used` are the files in which the code base takes a name of the library from where it is.
     `looks` are the first places of files at which a guarded import of a package round the library says whether it is
     there.
     """
@@ -52,6 +53,7 @@ class Context:
     pythons: tuple[str, ...] = ()
     gpu: tuple[int, int] | None = None
     looks: dict[str, LookUse] = field(default_factory=dict)
+    used: Mapping[str, Collection[str]] = field(default_factory=dict)
     variable: Callable[[str], tuple[Touch, ...]] = field(default=_untouched)
     version_checks: Callable[[str], tuple[VersionCheck, ...]] = field(default=_unchecked)
     _last: tuple[CallUse, tuple[Part, ...]] | None = field(default=None, repr=False)

@@ -37,7 +37,7 @@ from driftwatch.flow.interpreter.shared import (
     open_attribute,
     share_attribute,
 )
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet, union
 
 
 def set_attribute(run: Run, owner: Value, name: str, value: Value) -> None:
@@ -99,7 +99,7 @@ def _set_in_body(run: Run, code: ClassCode, name: str, value: Value, *, certain:
 def _set_on_function(run: Run, code: FunctionCode, name: str, value: Value) -> None:
     """An attribute of a function is set: it may be there whenever it is looked at."""
     before = code.attributes.get(name, Value())
-    after = code.attributes[name] = _few(join(before, _as_of_any(run, value)))
+    after = code.attributes[name] = _few(join(before, _as_of_any(run, value, before)))
     if set(after.alternatives) != set(before.alternatives):
         leave(run.world, code, None, (value,), run.state.heap)
         run.world.dependencies.change(code, name)
@@ -109,7 +109,7 @@ def _set_on_class(run: Run, code: ClassCode, name: str, value: Value) -> None:
     """An attribute of a class is set in a function: it may be there whenever it is looked up."""
     leave(run.world, code, None, (value,), run.state.heap)
     before = code.set_on_class.get(name, Value())
-    after = _few(join(before, _as_of_any(run, value)))
+    after = _few(join(before, _as_of_any(run, value, before)))
     if set(after.alternatives) != set(before.alternatives):
         code.set_on_class[name] = after
         code.changed = True
@@ -157,18 +157,25 @@ def set_any(run: Run, atom: Atom, value: Value, where: ReleaseSet) -> None:
     run.change(atom.site, run.dict_at(atom.site).opened(where, value))
 
 
-def _as_of_any(run: Run, value: Value) -> Value:
-    """A value that is set, as it is known where it is not known of which instance, and on which way."""
-    value = tainted_within(value, run.state.conditional & value.defined())
-    return value_of((where, anonymous(atom)) for where, atom in for_any(run, value).alternatives)
+def _as_of_any(run: Run, value: Value, before: Value) -> Value:
+    """A value that is set, as it is known where it is not known of which instance, and on which way.
+
+    A test that could not be followed decides nothing where it is set to what it is known to be anyway.
+    """
+    said = value_of((where, anonymous(atom)) for where, atom in for_any(run, value).alternatives)
+    if not run.state.conditions:
+        return said
+    known = {atom: where for where, atom in before.alternatives}
+    new = union([where - known.get(atom, EMPTY) for where, atom in said.alternatives])
+    return tainted_within(said, run.state.conditional & new)
 
 
 def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
     """What is said of all instances of a class of the code base, when an attribute of one is set."""
     held = (*value.alternatives, *code.attributes.get(name, NOTHING).alternatives)
     contents = dict(code.heap) if any(key_of(atom) is not None for _, atom in held) else None
-    value = share_attribute(run.world, code, name, _as_of_any(run, value), run.state.heap)
     before = code.attributes.get(name, Value())
+    value = share_attribute(run.world, code, name, _as_of_any(run, value, before), run.state.heap)
     after = _few(join(run.world.identities.renewed(before, value), value))
     if after is not before and set(after.alternatives) != set(before.alternatives):
         code.attributes[name] = after

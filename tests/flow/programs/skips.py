@@ -227,4 +227,47 @@ SKIPS = (
         """,
         runs=False,
     ),
+    marked(
+        "what_a_probe_said_in_a_test_that_may_be_skipped",
+        """
+        import inspect
+        import os
+
+        import pytest
+
+        import lib.comm as comm
+
+        ASKED = os.getenv("ASKED", str(hasattr(comm, "gather")))
+
+
+        class Fuser:
+            def __init__(self):
+                self.early = False
+
+            def prepare(self):
+                self.early = "early" in inspect.signature(comm.fuse).parameters
+
+            def fuse(self, x, workspace):
+                if self.early:
+                    return comm.fuse(x, workspace, early=False)
+                return comm.fuse(x, workspace)
+
+
+        def worker(rank):
+            fuser = Fuser()
+            fuser.prepare()
+            fuser.prepare()
+
+
+        @pytest.mark.skipif(ASKED.lower() != "true", reason="not asked for")
+        def test_prepared():
+            spawn(worker)
+
+
+        def spawn(function):
+            import multiprocessing
+
+            multiprocessing.Process(target=function).start()
+        """,
+    ),
 )
