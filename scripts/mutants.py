@@ -33,16 +33,37 @@ class Area(NamedTuple):
     tests: tuple[str, ...]
 
 
+def _tests(*names: str) -> tuple[str, ...]:
+    return tuple(f"tests/test_{name}.py" for name in names)
+
+
 AREAS = {
-    "suppress": Area(("driftwatch/suppress.py",), ("tests/test_suppress.py",)),
-    "binding": Area(
-        ("driftwatch/binding",),
-        tuple(
-            f"tests/test_{n}.py" for n in ("binding", "binding_refused", "rules_calls", "rules_names", "rules_examples")
+    "suppress": Area(("driftwatch/suppress.py",), _tests("suppress")),
+    "binding": Area(("driftwatch/binding",), _tests("binding", "binding_refused", "rules_calls", "rules_names")),
+    "rules": Area(
+        ("driftwatch/rules",),
+        _tests("rules_examples", "rules_calls", "rules_names", "rules_more", "rules_advisories", "rules_installations"),
+    ),
+    "diff_base": Area(("driftwatch/diff_base.py",), _tests("diff_base_matching", "diff_base")),
+    "adapter": Area(
+        tuple(f"driftwatch/adapter/{name}.py" for name in ("rules", "signatures", "settler", "policy", "plan")),
+        tuple(f"tests/adapter/test_adapter_{name}.py" for name in ("parts", "generated", "every_release")),
+    ),
+    "snapshot": Area(
+        tuple(f"driftwatch/snapshot/{room}" for room in ("model", "collect", "store")),
+        _tests(
+            *(f"snapshot_{n}" for n in ("history", "conditions", "raising", "returned", "collect", "codec", "store")),
+            "snapshot_made_callables",
+            "snapshot_lazy_names",
         ),
     ),
-    "rules": Area(("driftwatch/rules",), tuple(f"tests/test_rules_{n}.py" for n in ("examples", "calls", "names"))),
-    "diff_base": Area(("driftwatch/diff_base.py",), ("tests/test_diff_base.py",)),
+    "interpreter": Area(
+        (
+            *(f"driftwatch/flow/interpreter/{n}.py" for n in ("calls", "conditions", "containers", "exceptional")),
+            "driftwatch/flow/domain/state.py",
+        ),
+        ("tests/flow/test_flow_programs.py::test_says_exactly_what_is_marked",),
+    ),
 }
 LEFT_OUT = ("ReplaceBinaryOperator", "ReplaceUnaryOperator", "NumberReplacer")
 KEPT = ("BitOr_BitAnd", "BitAnd_BitOr", "Add_Sub", "Sub_Add", "Delete_Not")
@@ -70,7 +91,7 @@ def main() -> int:
 def run(name: str, area: Area, copy: Path, sample: int | None, chance: random.Random) -> None:
     config, session = copy / "mutants.toml", copy / "mutants.sqlite"
     tests = " ".join(area.tests)
-    command = f"{sys.executable} -m pytest -x -q -n 0 -p no:cacheprovider {tests}"
+    command = f"{sys.executable} -m pytest -x -q -p no:xdist -p no:cacheprovider -m 'not slow and not network' {tests}"
     config.write_text(
         f"[cosmic-ray]\nmodule-path = {list(area.modules)}\ntimeout = {LIMIT}\nexcluded-modules = []\n"
         f'test-command = "{command}"\n[cosmic-ray.distributor]\nname = "local"\n'

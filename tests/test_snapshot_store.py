@@ -20,6 +20,7 @@ from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Ref, Sig
 from driftwatch.snapshot.sources.tree import FolderTree
 from driftwatch.snapshot.store import store
 from driftwatch.snapshot.store.store import ReleaseRecord
+from tests.collecting import collected
 from tests.made_library import write as write_library
 
 VERSIONS = ("0.9", "1.0", "1.0.post1", "1.1", "2.0")
@@ -312,3 +313,13 @@ class TestShipped:
 def test_equal_apis_have_equal_bytes(snapshots: dict[str, Snapshot]) -> None:
     assert encode(snapshots["1.0"]) == encode(snapshots["1.0.post1"])
     assert encode(snapshots["1.0"]) != encode(snapshots["1.1"])
+
+
+def test_two_names_may_point_at_each_other_in_different_releases(tmp_path: Path) -> None:
+    here, there = "def fire(): ...\n", "from .{} import fire\n"
+    one = collected(tmp_path / "1", __init__="", a=here, b=there.format("a"))
+    two = replace(collected(tmp_path / "2", __init__="", a=there.format("b"), b=here), release="2")
+    records = [(each, ReleaseRecord(each.release, f"pkg-{each.release}.tar.gz", "00" * 32)) for each in (one, two)]
+    store.write(tmp_path / "stored", "pkg", "pkg", records)
+    history = store.load(tmp_path / "stored")
+    assert [store.snapshot_of(history, each.release).symbols for each in (one, two)] == [one.symbols, two.symbols]

@@ -308,4 +308,49 @@ SMALL_FAULTS = (
         raise SystemExit(comm.create(1, 2))
         """,
     ),
+    marked(
+        "text_of_a_record_that_anybody_may_make",
+        """
+        from dataclasses import dataclass
+
+        import lib.comm as comm
+
+
+        @dataclass
+        class Job:
+            name: str
+
+            def go(self, x, ws):
+                if self.name == "gather":
+                    return None
+                return comm.fuse(x, ws, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
+
+
+        def run():
+            return Job("gather")
+        """,
+        runs=False,
+    ),
+    marked(
+        "flags_of_a_file_that_does_nothing_else_with_the_library",
+        """
+        import lib.comm as comm
+        from flags import GONE, NEW
+
+
+        def run(x, ws):
+            if NEW:
+                return comm.fuse(x, ws, nothing=1)  #! DW101 nothing 0.10.0 raises
+            if GONE:
+                return comm.fuse(x, ws, nothing=1)
+            return comm.fuse(x, ws)
+        """,
+        flags="""
+        import importlib.util
+        from importlib.metadata import version
+
+        NEW = version("lib-dist") == "0.10.0"
+        GONE = importlib.util.find_spec("lib") is None
+        """,
+    ),
 )
