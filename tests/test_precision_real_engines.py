@@ -15,6 +15,7 @@ import pytest
 
 from driftwatch.snapshot.store import store
 from tests.cli_process import run
+from tests.known_releases import said as known_said
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
 
@@ -50,7 +51,7 @@ def scan(tmp_path_factory: pytest.TempPathFactory) -> Scan:
 
 
 def releases(finding: Report) -> str:
-    return TIMELINE.describe(TIMELINE.set_of(finding["releases"]))
+    return known_said(TIMELINE, TIMELINE.set_of(finding["releases"]))
 
 
 def said(report: Report, codes: str, path: str) -> list[tuple[str, int, str | None, str, str | None, int | None]]:
