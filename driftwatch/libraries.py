@@ -128,7 +128,9 @@ def _made(
 
     if shown is not None:
         shown.title(f"reading {name}")
-    meant: Callable[[str], bool] = (lambda _module: True) if paths is None else (lambda m: mentions(paths, m))
+    meant: Callable[[str], bool] = (
+        (lambda _module: True) if paths is None else (lambda module: bool(paths) and mentions(paths, module))
+    )
     try:
         return on_demand(name, select, asked, mentioned=meant, progress=progress, index=index)
     except (InputError, UsageError) as error:
@@ -156,16 +158,17 @@ def any_target(
     paths: Sequence[Path] | None = (),
     shown: Shown | None = None,
     index: PackageIndex | None = None,
-) -> Target:
-    """The target that a name means, or one that is made for it from the package index.
+) -> tuple[Target, str]:
+    """The target that a name means, or one that is made for it from the package index; and what a person must know.
 
-    Recorded of the latter are the newest release, the releases that `texts` name, and the one before each of these; its
-    module is the one that the code below `paths` mentions. Of several of these the first is meant.
+    Recorded of the latter are the newest release, the releases that `texts` name, and the one before each of these. Of
+    several modules that the code below `paths` mentions, the likeliest is meant.
     """
     try:
-        return choose(targets, name)
+        return choose(targets, name), ""
     except UsageError as error:
-        if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", name):
+        misspelt = get_close_matches(name.lower(), [target.distribution for target in targets], n=1, cutoff=0.7)
+        if misspelt or not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", name):
             raise
         versions = [version for text in texts for version in _versions(text)]
 
@@ -181,8 +184,10 @@ def any_target(
             found = _made(name, select, [f"{name}=={v}" for v in versions], paths, [], shown, index)
         except InputError as unknown:
             raise type(unknown)(unknown.message, error.hint) from None
-        history, place = found.histories[0], found.places[0]
-        return Target(history.distribution, history.module, place)
+        history = found.histories[0]
+        others = (*(each.module for each in found.histories[1:]), *found.others)
+        remark = f"{history.distribution}: module {history.module}, not {' or '.join(others)}" if others else ""
+        return Target(history.distribution, history.module, found.places[0]), remark
 
 
 def name_in(text: str) -> str | None:

@@ -123,7 +123,7 @@ def test_an_unknown_release(old: str, new: str, bad: str) -> None:
 
 def test_not_a_version() -> None:
     result = run("diff", "latest", "0.7.4")
-    assert result.status == 2 and result.err.startswith("error: 'latest' is not a version")
+    assert result.status == 2 and result.err.startswith("error: 'latest' is neither a release nor a folder")
 
 
 # -- a library of one's own ----------------------------------------------------------------------------------------

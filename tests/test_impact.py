@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from driftwatch.errors import ConfigError, UsageError
 from driftwatch.report.safe import safe
 from tests.cli_process import Result, run
 from tests.conftest import ROOT
-from tests.fake_index import make_wheel
+from tests.fake_index import FakeIndex, make_wheel, serving
 
 RELEASED = """\
 def fire(pot, minutes=30, *, glaze=None): ...
@@ -292,3 +293,84 @@ def test_lists(tmp_path: Path) -> None:
     (tmp_path / "code.toml").write_text("code = 3\n")
     with pytest.raises(ConfigError, match=":1: 'code' must be a list of strings, not 3"):
         read_list(tmp_path / "code.toml")
+
+
+# -- libraries that nobody has set up ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, str]]]:
+    """Code that uses a library of a package index, a repository of that library, and what has the index asked."""
+    home = tmp_path_factory.mktemp("wheels")
+    with serving(FakeIndex()) as index:
+        for version, source in {"1.0": "def throw(clay): ...\n", "1.1": "def throw(clay): ...\n", "2.0": ""}.items():
+            wheel = make_wheel(
+                {"wheels/__init__.py": source, "wheels/fast.py": "", "other.py": ""}, "potters-wheels", version
+            )
+            index.add("potters-wheels", f"potters_wheels-{version}-py3-none-any.whl", wheel)
+        library = home / "upstream"
+        library.mkdir()
+        (library / "pyproject.toml").write_text('[project]\nname = "potters-wheels"\nversion = "2.1"\n')
+        (library / "wheels").mkdir()
+        (library / "wheels" / "__init__.py").write_text("def throw(clay): ...\n")
+        git(library, "init", "-q", "-b", "main")
+        git(library, "add", ".")
+        git(library, "commit", "-qm", "2.1")
+        (library / "wheels" / "__init__.py").write_text("def throw(clay, speed): ...\n")
+        (home / "app").mkdir()
+        (home / "app" / "app.py").write_text("import wheels\n\nwheels.throw(1)\n")
+        yield (
+            home,
+            {
+                "PIP_INDEX_URL": index.url,
+                "PIP_EXTRA_INDEX_URL": "",
+                "UV_INDEX_URL": "",
+                "PIP_RETRIES": "0",
+                "DRIFTWATCH_CACHE_DIR": str(home / "cache"),
+            },
+        )
+
+
+@pytest.mark.parametrize(
+    ("library", "base", "told"),
+    [
+        (("potters-wheels==2.0",), "1.1", ["DW201"]),
+        (("2.0", "--target", "potters-wheels"), "1.1", ["DW201"]),
+        (("2.0", "--target", "potters-wheels", "--base", "1.0"), "1.0", ["DW201"]),
+        (("upstream", "--target", "potters-wheels"), None, ["DW102"]),
+        (("potters-wheels @ upstream",), None, ["DW102"]),
+        (("potters-wheels==1.1",), "1.0", []),
+    ],
+)
+def test_a_library_that_nobody_has_set_up(
+    wheels: tuple[Path, dict[str, str]], library: tuple[str, ...], base: str | None, told: list[str]
+) -> None:
+    home, environment = wheels
+    result = run("impact", library[0], "app", *library[1:], "--format", "json", cwd=home, environment=environment)
+    assert result.status == bool(told), result
+    found = form(result)
+    assert (found["library"]["distribution"], found["library"]["module"]) == ("potters-wheels", "wheels")
+    assert base is None or found["base"]["version"] == base
+    assert [code for _, _, code, _ in places(found)] == told
+    assert "potters-wheels: module wheels, not other" in result.err
+
+
+def test_what_changed_between_states(made: Path, wheels: tuple[Path, dict[str, str]]) -> None:
+    """`diff` and `history` take what `impact` takes."""
+    studio = made / "studio"
+    changed = run("diff", "1.0", "git:../upstream@topic", "--target", "kiln", "--format", "json", cwd=studio)
+    kinds = {(each["kind"], each["symbol"]) for each in json.loads(changed.out)["changes"]}
+    assert {("symbol-removed", "kiln:raku"), ("symbol-added", "kiln:stack")} <= kinds
+    back = run("diff", "../upstream", "git:../upstream@main", "--target", "kiln", "--format", "json", cwd=studio)
+    assert {"symbol-added"} == {each["kind"] for each in json.loads(back.out)["changes"] if "raku" in each["symbol"]}
+    lived = run("history", "kiln.raku", "--with", "../upstream", "--format", "json", cwd=studio)
+    (symbol,) = json.loads(lived.out)["symbols"]
+    assert (symbol["releases"], [each["kind"] for each in symbol["changes"]]) == (
+        ["1.0"],
+        ["symbol-added", "symbol-removed"],
+    )
+    (symbol,) = json.loads(run("history", "kiln.raku", "--format", "json", cwd=studio).out)["symbols"]
+    assert [each["kind"] for each in symbol["changes"]] == ["symbol-added"]
+    home, environment = wheels
+    other = run("diff", "potters-wheels==1.0", "2.0", "--format", "json", cwd=home, environment=environment)
+    assert [each["symbol"] for each in json.loads(other.out)["changes"]] == ["wheels:throw"]

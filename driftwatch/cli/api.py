@@ -9,6 +9,7 @@ import click
 
 from driftwatch.cli.completion import releases, symbols
 from driftwatch.cli.options import (
+    asked_target,
     config_option,
     configuration,
     format_option,
@@ -19,6 +20,7 @@ from driftwatch.cli.options import (
     targets_of,
 )
 from driftwatch.cli.output import emit
+from driftwatch.cli.progress import activity
 
 
 @click.command(
@@ -27,15 +29,28 @@ from driftwatch.cli.output import emit
 Examples:
   driftwatch history flashinfer.comm.allreduce_fusion    a function
   driftwatch history allreduce_fusion                    the same: short names do, where they are unique
-  driftwatch history flashinfer.comm:MoeAlltoAll         a class with its members""",
+  driftwatch history flashinfer.comm:MoeAlltoAll         a class with its members
+  driftwatch history allreduce_fusion --with ../flashinfer    and what a working tree makes of it""",
 )
 @click.argument("symbol", shell_complete=symbols)
+@click.option(
+    "--with",
+    "states",
+    multiple=True,
+    metavar="STATE",
+    help="A state beside the releases: a folder, git:FOLDER@REF, an archive, a version that is not recorded.",
+)
 @format_option("text", "json")
 @output_option
 @target_option
 @config_option
 def history_command(
-    symbol: str, output_format: str, output: Path | None, target_name: str | None, config_file: Path | None
+    symbol: str,
+    states: tuple[str, ...],
+    output_format: str,
+    output: Path | None,
+    target_name: str | None,
+    config_file: Path | None,
 ) -> None:
     """Show what changed in one symbol, release by release.
 
@@ -48,7 +63,13 @@ def history_command(
 
     config = configuration(config_file)
     targets = (one_target(config, target_name),) if target_name else targets_of(config)
-    history, refs = find_in([history_of(target) for target in targets], symbol)
+    histories = [history_of(target) for target in targets]
+    if states:
+        from driftwatch.project.states import beside
+
+        with activity("looking"):
+            histories = beside(targets, states)
+    history, refs = find_in(histories, symbol)
     data = next(target.data for target in targets if target.distribution == history.distribution)
     kernels = load(data, history.timeline).kernels
     if output_format == "json":
@@ -62,7 +83,12 @@ def history_command(
     epilog="""\b
 Examples:
   driftwatch diff 0.7.2.post1 0.7.4              what an upgrade brings
-  driftwatch diff 0.7.2.post1 0.7.4 --all        every change, in submodules too""",
+  driftwatch diff 0.7.2.post1 0.7.4 --all        every change, in submodules too
+  driftwatch diff 0.7.4 ../flashinfer            what a working tree changes, or git:FOLDER@REF, or an archive
+  driftwatch diff urllib3==1.26.18 2.2.3         a library that nobody has set up
+
+\b
+OLD and NEW are releases, or LIBRARY as `driftwatch impact` takes it.""",
 )
 @click.argument("old", shell_complete=releases)
 @click.argument("new", shell_complete=releases)
@@ -80,20 +106,20 @@ def diff_command(
     target_name: str | None,
     config_file: Path | None,
 ) -> None:
-    """Show what changed in the API between two releases.
+    """Show what changed in the API between two releases or states.
 
     What breaks stands first. What no signature shows is told as well.
     """
+    from driftwatch.project.states import compared
     from driftwatch.report.diff import Comparison, render, render_json
     from driftwatch.report.styled import Look, look
     from driftwatch.rules.advisories import load
     from driftwatch.rules.behaviour import behaviour_changes
     from driftwatch.snapshot.comparison.diff import diff
-    from driftwatch.snapshot.store.store import snapshot_of
 
-    target = one_target(configuration(config_file), target_name)
-    history = history_of(target)
-    before, after = snapshot_of(history, old), snapshot_of(history, new)
+    with activity("looking") as shown:
+        target, texts = asked_target(configuration(config_file), target_name, (old, new), shown)
+        before, after, history = compared(target, texts[0], texts[1])
     steps = (before.release, after.release)
     behaviour = behaviour_changes(load(target.data, history.timeline), history.timeline, *steps)
     comparison = Comparison(history.distribution, history.module, steps, diff(before, after), after.symbols, behaviour)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
-from driftwatch.cli.options import config_option, configuration, one_target, output_option, target_option, targets_of
+from driftwatch.cli.options import asked_target, config_option, configuration, output_option, target_option, targets_of
 from driftwatch.cli.output import say
 from driftwatch.cli.progress import activity
 
@@ -23,10 +23,12 @@ Examples:
   driftwatch impact git:../flashinfer@main..topic code.txt   a branch, against where it left the main line
   driftwatch impact flashinfer.whl ../engine --base 0.7.4    an archive, against a release
   driftwatch impact 0.7.4 ../engine                          a release, against the one before it
+  driftwatch impact urllib3==2.0.2 pypi:requests==2.28.0     a library that nobody has set up
   driftwatch impact . pypi:vllm --format markdown=body.md    for a pull request of the library
 
 \b
-LIBRARY is a folder, git:FOLDER@REF or git:FOLDER@BASE..HEAD, a wheel or an sdist, or a release.
+LIBRARY is a folder, git:FOLDER@REF or git:FOLDER@BASE..HEAD, a wheel or an sdist, or a release. Which
+library that is, --target says, or `NAME==VERSION` and `NAME @ PLACE`; it need not be set up.
 CODE is a folder, pypi:NAME[==VERSION], git:FOLDER@REF, or a .txt or .toml file with a list of these.
 The base is --base: a release, @REF, or a LIBRARY; else where the branch left the main line, else the
 newest release that is recorded. Nothing of the library or of a code base is run, and nothing is
@@ -59,7 +61,8 @@ def impact_command(
     Every change of its API is told with the call sites that it breaks, that fall silent, that meet a deprecation or
     another default; then the changes that touch nobody.
     """
-    from driftwatch.code_bases import expanded
+    from driftwatch.code_bases import expanded, is_local
+    from driftwatch.libraries import name_in
     from driftwatch.report.html.impact import render as render_html
     from driftwatch.report.impact import headline, render
     from driftwatch.report.impact_forms import render_json, render_markdown
@@ -69,13 +72,18 @@ def impact_command(
 
     settled = settle(wanted, output, FORMATS[0])
     config = configuration(config_file)
-    targets = (one_target(config, target_name),) if target_name is not None else targets_of(config)
     with activity("looking") as shown:
+        members = expanded(code)
+        targets = targets_of(config)
+        if target_name is not None or name_in(library) is not None:
+            here = tuple(Path(text) for text in members if is_local(text) and Path(text).exists())
+            target, texts = asked_target(config, target_name, (library, *filter(None, (base,))), shown, here)
+            targets, library = (target,), texts[0]
         found = impact(
             ImpactRequest(
                 targets,
                 library,
-                expanded(code),
+                members,
                 base,
                 config if config_file is not None else None,
                 cache_root(),

@@ -115,6 +115,25 @@ def one_target(config: Config, name: str | None) -> Target:
     raise UsageError("there are several targets", f"say which with --target: {names}")
 
 
+def asked_target(
+    config: Config, name: str | None, texts: Sequence[str], shown: Activity, paths: Sequence[Path] = ()
+) -> tuple[Target, tuple[str, ...]]:
+    """The library that is named, set up or not, and `texts` without its name.
+
+    It is named with ``--target``, or in a text: ``NAME==VERSION``, ``NAME @ PLACE``. Else it is the only one there is.
+    """
+    from driftwatch.cli.output import say
+    from driftwatch.libraries import any_target, name_in
+
+    named = name or next(filter(None, map(name_in, texts)), None)
+    if named is None:
+        return one_target(config, None), tuple(texts)
+    target, remark = any_target(targets_of(config), named, texts, paths, shown)
+    if remark:
+        say(remark)
+    return target, tuple(text.partition(" @ ")[2].strip() or text for text in texts)
+
+
 def history_of(target: Target) -> History:
     """All that is recorded of a target."""
     from driftwatch.snapshot.store.store import load

@@ -196,3 +196,52 @@ def _by_specifier(target: Target, text: str, index: PackageIndex | None) -> tupl
     have = {Version(state.name) for state in found}
     wanted = [str(v) for v in named_versions(target.distribution, text, exact=True) if v not in known | have]
     return (*found, *find(target, wanted, index)[0])
+
+
+def meant(
+    targets: Sequence[Target], text: str, index: PackageIndex | None = None, taken: Sequence[str] = ()
+) -> tuple[Target, State]:
+    """The target and the state that a text names: a release that is recorded, or what is read now."""
+    last: DriftwatchError | None = None
+    for target in targets:
+        try:
+            origin = parse_origin(text, target.distribution)
+            if isinstance(origin, FromIndex):
+                history = store.load(target.snapshots)
+                if Version(origin.version) in history.timeline.parsed:
+                    said = f"{target.distribution} {origin.version}"
+                    return target, State(store.snapshot_of(history, origin.version), said)
+            return of_one(target.distribution, text, targets, index, taken)
+        except DriftwatchError as error:
+            last = last or error
+    assert last is not None
+    raise last
+
+
+def beside(targets: Sequence[Target], texts: Sequence[str], index: PackageIndex | None = None) -> list[History]:
+    """The histories of targets, with the states that texts name."""
+    found: dict[Target, list[State]] = {target: [] for target in targets}
+    for text in texts:
+        target, state = meant(targets, text, index, [each.name for states in found.values() for each in states])
+        found[target].append(state)
+    return [with_states(target, states) for target, states in found.items()]
+
+
+def compared(
+    target: Target, old: str, new: str, index: PackageIndex | None = None
+) -> tuple[Snapshot, Snapshot, History]:
+    """Two states, releases or not, and a history that has both."""
+    known = store.load(target.snapshots)
+
+    def one(text: str, taken: tuple[str, ...]) -> State:
+        try:
+            return meant((target,), text, index, taken)[1]
+        except UsageError:
+            if named_versions(target.distribution, text):
+                known.timeline.index(text.rpartition("=")[2])  # which tells of the releases that are known
+            raise
+
+    before = one(old, ())
+    after = one(new, (before.name,))
+    states = [state for state in (before, after) if state.name not in known.timeline.versions]
+    return before.snapshot, after.snapshot, with_states(target, states) if states else known

@@ -21,7 +21,7 @@ from driftwatch.errors import DriftwatchError, InputError, UsageError
 from driftwatch.findings import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.project.config import Config
-from driftwatch.project.states import State, of_one, with_states
+from driftwatch.project.states import State, meant, of_one, with_states
 from driftwatch.releases import Timeline
 from driftwatch.rules import rule
 from driftwatch.rules.advisories import load
@@ -118,7 +118,7 @@ def sides(
 ) -> tuple[Target, History, Side, Side]:
     """The library that is meant, a history with both sides in it, and the sides: as it was, and as it is."""
     library, base = _ranged(library, base)
-    target, now = _side(targets, library, index, ())
+    target, now = meant(targets, library, index)
     recorded = store.load(target.snapshots).timeline
     before, why = _base(target, recorded, library, base, now, index)
     states = [each for each in (before, now) if each.snapshot.release not in recorded.versions]
@@ -139,42 +139,12 @@ def _ranged(library: str, base: str | None) -> tuple[str, str | None]:
     return f"{GIT}{folder}@{match[2]}", f"@{match[1]}"
 
 
-def _side(
-    targets: Sequence[Target], text: str, index: PackageIndex | None, taken: Sequence[str]
-) -> tuple[Target, State]:
-    """The state that a text names: a release that is recorded, or what is read now."""
-    last: DriftwatchError | None = None
-    for target in targets:
-        try:
-            origin = parse_origin(text, target.distribution)
-        except DriftwatchError as error:
-            last = last or error
-            continue
-        if isinstance(origin, FromIndex):
-            known = _recorded(target, origin.version)
-            if known is not None:
-                return target, known
-        try:
-            return of_one(target.distribution, text, targets, index, taken)
-        except DriftwatchError as error:
-            last = last or error
-    assert last is not None
-    raise last
-
-
-def _recorded(target: Target, version: str) -> State | None:
-    history = store.load(target.snapshots)
-    if Version(version) not in history.timeline.parsed:
-        return None
-    return State(store.snapshot_of(history, version), f"{target.distribution} {version}")
-
-
 def _base(
     target: Target, recorded: Timeline, library: str, base: str | None, now: State, index: PackageIndex | None
 ) -> tuple[State, str]:
     """What the library is held against, and how that was found, for a person."""
     if base is not None and not base.startswith("@"):
-        found = _side((target,), base, index, (now.name,))[1]
+        found = meant((target,), base, index, (now.name,))[1]
         return found, found.said
     origin = parse_origin(library, target.distribution)
     place = _repository(origin)
@@ -199,9 +169,7 @@ def _base(
 
 
 def _known(target: Target, version: str) -> State:
-    found = _recorded(target, version)
-    assert found is not None
-    return found
+    return meant((target,), version)[1]
 
 
 def _repository(origin: object) -> tuple[Path, str, bool] | None:
