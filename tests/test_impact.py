@@ -374,3 +374,33 @@ def test_what_changed_between_states(made: Path, wheels: tuple[Path, dict[str, s
     home, environment = wheels
     other = run("diff", "potters-wheels==1.0", "2.0", "--format", "json", cwd=home, environment=environment)
     assert [each["symbol"] for each in json.loads(other.out)["changes"]] == ["wheels:throw"]
+
+
+def test_a_method_that_a_base_class_demands_is_the_change_that_breaks(tmp_path: Path) -> None:
+    """Such as `CommBackend.barrier`, by which a pull request of FlashInfer broke a class of vLLM."""
+    library = tmp_path / "upstream"
+    library.mkdir()
+    (library / "pyproject.toml").write_text('[project]\nname = "kiln"\nversion = "1.0"\n')
+    backend = (
+        "from abc import ABC, abstractmethod\n\n\nclass Oven(ABC):\n    @abstractmethod\n    def heat(self): ...\n"
+    )
+    (library / "kiln").mkdir()
+    (library / "kiln" / "__init__.py").write_text("")
+    (library / "kiln" / "ovens.py").write_text(backend)
+    (library / "kiln" / "fast.py").write_text("")
+    git(library, "init", "-q", "-b", "main")
+    git(library, "add", ".")
+    git(library, "commit", "-qm", "1.0")
+    (tmp_path / "driftwatch.toml").write_text(CONFIGURATION)
+    added = run("snapshot", "add", "--target", "kiln", "1.0=upstream", cwd=tmp_path)
+    assert added.status == 0, added
+    (library / "kiln" / "ovens.py").write_text(f"{backend}    @abstractmethod\n    def cool(self): ...\n")
+    # The class is to be had in one more place, which is a change of its own and breaks nobody.
+    (library / "kiln" / "fast.py").write_text("from kiln.ovens import Oven\n")
+    (tmp_path / "app").mkdir()
+    own = "from kiln.ovens import Oven\n\n\nclass Mine(Oven):\n    def heat(self):\n        return 1\n\n\nMine()\n"
+    (tmp_path / "app" / "app.py").write_text(own)
+    result = run("impact", "upstream", "app", "--target", "kiln", "--format", "json", cwd=tmp_path)
+    found = form(result)
+    broken = [(each["symbol"], touch["finding"]["line"]) for each in found["changes"] for touch in each["places"]]
+    assert (result.status, broken) == (1, [("kiln.ovens:Oven.cool", 9)])

@@ -288,6 +288,9 @@ class _Homes:
 
     def of(self, finding: Finding) -> int | None:
         """The change that a finding comes from; None where no change of the API shows it."""
+        demanded = self._demanded(finding)
+        if demanded is not None:
+            return demanded
         parts = finding.symbol.split(".")
         for length in range(len(parts), 0, -1):
             symbol = ".".join(parts[:length])
@@ -297,6 +300,18 @@ class _Homes:
             if candidates:
                 return min(candidates, key=lambda number: self._distance(finding, self._changes[number]))
         return None
+
+    def _demanded(self, finding: Finding) -> int | None:
+        """The method that a class of the library has begun to demand of those that come from it, where it is that."""
+        if finding.code != "DW302":
+            return None
+        found = [
+            (change.ref.dotted.rpartition(".")[0] != finding.symbol, number)
+            for number, change in enumerate(self._changes)
+            if change.grade is Grade.BREAKING and "." in change.ref.qualname
+            if f"`{change.ref.qualname.rpartition('.')[2]}`" in finding.message
+        ]
+        return min(found)[1] if found else None
 
     def _candidates(self, symbol: str) -> list[int]:
         found = dict.fromkeys(self._by_symbol.get(symbol, ()))
