@@ -8,8 +8,8 @@ Each is held against the SGLang and the vLLM that were newest on the day of the 
 with every claim, to be read in both sources; docs/upstream.md has the verdicts.
 
 Beside that stands a count that shares nothing with the analysis: the names of functions, classes and parameters that
-the diff takes away, by Python's own `ast`, and the lines of the code base that have such a word in a file that speaks
-of the module. Where a word is there and nothing is claimed, someone has to read why.
+the diff takes away, by Python's own `ast`, and the lines of the code base that have such a name, or such a keyword, in
+a file that imports the module. Where one is there and nothing is claimed, someone has to read why.
 """
 
 from __future__ import annotations
@@ -100,13 +100,13 @@ def _one(repository: Path, commit: str, day: str) -> dict[str, Any]:
 
 
 def _gone(repository: Path, commit: str) -> set[str]:
-    """The names of functions, classes and parameters that were in the module's files and are not any more."""
+    """What was in the module's files and is not any more: functions and classes by name, parameters as keywords."""
     files = _git(repository, "diff", "--name-only", f"{commit}~1", commit, "--", PACKAGE).split()
     before, after = (
         {name for file in files for name in _names(_git(repository, "show", f"{at}:{file}", missing=True))}
         for at in (f"{commit}~1", commit)
     )
-    return {name.rpartition(".")[2] for name in before - after} - {"self", "cls"}
+    return {f"{name.rpartition('.')[2]}=" if "." in name else name for name in before - after} - {"self=", "cls="}
 
 
 def _names(text: str) -> Iterator[str]:
@@ -129,12 +129,14 @@ def _words(text: str, gone: set[str]) -> Iterator[tuple[str, str, int, str]]:
     """The lines with such a word, in files that speak of the module."""
     if not gone:
         return
-    word = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(gone)))})\b")
+    words = (rf"{re.escape(name[:-1])}\s*=(?!=)" if name.endswith("=") else rf"{re.escape(name)}\b" for name in gone)
+    word = re.compile(rf"\b(?:{'|'.join(sorted(words))})")
+    imports = re.compile(r"^\s*(?:from|import)\s+flashinfer\.comm|^\s*from flashinfer import .*\bcomm\b", re.MULTILINE)
     with opened(text, None, lambda _text: None) as code:
         (top,) = code.paths
         for file in sorted(top.rglob("*.py")):
             content = file.read_text(encoding="utf-8", errors="replace")
-            if "flashinfer" in content and "comm" in content:
+            if imports.search(content):
                 for number, line in enumerate(content.splitlines(), 1):
                     if word.search(line):
                         yield text, file.relative_to(top).as_posix(), number, line.strip()
@@ -155,7 +157,7 @@ def _tell(place: int, day: str, title: str, result: dict[str, Any]) -> None:
         print(f"   not compared: {form['error']}")
     else:
         used = sum(bool(change["used"]) for change in form["changes"])
-        print(f"   {len(form['changes'])} changes, {used} of what is used: {form['title']}")
+        print(f"   {used} changes of what is used, {len(form['untouched'])} others: {form['title']}")
         touches = [touch for change in form["changes"] for touch in change["places"]] + form["besides"]
         for touch in touches:
             finding = touch["finding"]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -20,14 +20,18 @@ from packaging.version import Version
 from driftwatch.errors import InputError, UsageError
 from driftwatch.project.discovery import mentions
 from driftwatch.project.ranges import is_beside, is_source, named, selected
-from driftwatch.project.states import State, states_named, with_states
 from driftwatch.releases import ReleaseSet
 from driftwatch.scan import Watched
-from driftwatch.snapshot.commands.on_demand import Offered, OnDemand, Select, on_demand
-from driftwatch.snapshot.sources.index import PackageIndex
-from driftwatch.snapshot.sources.origin import GIT, INSTALLED
 from driftwatch.snapshot.store.store import load, releases_without_module
 from driftwatch.targets.target import Target, choose
+
+if TYPE_CHECKING:
+    from driftwatch.project.states import State
+    from driftwatch.snapshot.commands.on_demand import Offered, OnDemand, Select
+    from driftwatch.snapshot.sources.index import PackageIndex
+
+# What fetches and what reads sources is imported where it is needed: a local scan does neither.
+# ruff: noqa: PLC0415
 
 _PLACE = re.compile(r"([^=/\\\\@]+=(?!=))?(.+)", re.DOTALL)
 """A release, if one is given, and a place."""
@@ -61,6 +65,8 @@ def watched(
     written = asking
     states: Mapping[str, tuple[State, ...]] = {}
     if any(is_source(t) or any(is_beside(h.timeline, h.distribution, t) for h in histories) for t in asking):
+        from driftwatch.project.states import states_named
+
         written, states = states_named(asking, targets, index)
     asked: dict[str, list[str]] = {}
     for text in written if against else ():
@@ -72,9 +78,13 @@ def watched(
         if strangers and canonicalize_name(target.distribution) not in asked:
             continue
         own = states.get(target.distribution, ())
+        if own:
+            from driftwatch.project.states import with_states
+
+            history = with_states(target, own)
         found.append(
             Watched(
-                target.with_adapter(with_states(target, own) if own else history),
+                target.with_adapter(history),
                 target.data,
                 target.companions,
                 target.aliases,
@@ -122,6 +132,8 @@ def _made(
     shown: Shown | None,
     index: PackageIndex | None,
 ) -> OnDemand:
+    from driftwatch.snapshot.commands.on_demand import on_demand
+
     def progress(done: int, total: int, release: str) -> None:
         if shown is not None:
             shown.step(f"{release} ({done} of {total})")
@@ -140,6 +152,8 @@ def _made(
 
 def from_anywhere(text: str) -> str:
     """A specifier whose place, if it names one, is found from every folder."""
+    from driftwatch.snapshot.sources.origin import GIT, INSTALLED
+
     head, at, place = text.rpartition(" @ ")
     parts = _PLACE.fullmatch(place.strip())
     if parts is None or not is_source(place) or parts[2].startswith("git+") or parts[2] == INSTALLED:

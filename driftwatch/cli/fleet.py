@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -73,6 +72,8 @@ def fleet_command(
     One code base is one unit of work, and the answers are put together: who breaks in which release, and which symbol
     is used by whom and how, is one page, one JSON or one table.
     """
+    import json
+
     from driftwatch.fleet.kept import FOLDER
     from driftwatch.fleet.listing import read_fleet
     from driftwatch.fleet.merged import merge
