@@ -84,11 +84,11 @@ def history_command(
 Examples:
   driftwatch diff 0.7.2.post1 0.7.4              what an upgrade brings
   driftwatch diff 0.7.2.post1 0.7.4 --all        every change, in submodules too
-  driftwatch diff 0.7.4 ../flashinfer            what a working tree changes, or git:FOLDER@REF, or an archive
+  driftwatch diff 0.7.4 ../flashinfer            what a working tree changes
   driftwatch diff urllib3==1.26.18 2.2.3         a library that nobody has set up
 
 \b
-OLD and NEW are releases, or LIBRARY as `driftwatch impact` takes it.""",
+OLD and NEW are releases, folders, git:FOLDER@REF or archives, as `driftwatch impact` takes them.""",
 )
 @click.argument("old", shell_complete=releases)
 @click.argument("new", shell_complete=releases)
