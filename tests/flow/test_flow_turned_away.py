@@ -52,3 +52,35 @@ def test_a_check_that_is_called(tmp_path: Path, call: str, off: str | None) -> N
     request = ScanRequest((tmp_path,), (Watched(HISTORY),), against=(">=0.6",), select=("DW503",))
     found = [(f.location.path, f.location.line, HISTORY.timeline.describe(f.releases)) for f in scan(request).findings]
     assert found == ([("app.py", 6, off)] if off else [])
+
+
+KEPT = """\
+try:
+    from flashinfer.comm import MoeAlltoAll
+    HAS = True
+except ImportError:
+    HAS = False
+
+
+class Dispatcher:
+    def __init__(self, mapping):
+        if not HAS:
+            raise ImportError("no one-sided exchange")
+        self.all_to_all = MoeAlltoAll(mapping, 1, 1, 1)
+"""
+MADE = """\
+from kept import Dispatcher
+
+
+def run(mapping):
+    dispatcher = Dispatcher(mapping)
+    dispatcher.all_to_all.dispatch(1, 2, 3)
+"""
+
+
+def test_a_test_that_turns_everybody_away_is_told_where_it_stands(tmp_path: Path) -> None:
+    """A test that depends on what a call passes is told at the call, as above."""
+    (tmp_path / "kept.py").write_text(KEPT)
+    (tmp_path / "app.py").write_text(MADE)
+    request = ScanRequest((tmp_path,), (Watched(HISTORY),), against=("<0.6",), select=("DW503",))
+    assert {(f.location.path, f.location.line) for f in scan(request).findings} == {("kept.py", 10)}

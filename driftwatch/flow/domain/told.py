@@ -7,10 +7,11 @@ library's affair. Objects that were made alike, of the same things, count as one
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
 
 from driftwatch.flow.domain.frozen import frozen
-from driftwatch.flow.domain.values import Alternative, Atom, Const, LibInstance, Unknown, Value, value_of
+from driftwatch.flow.domain.values import Alternative, Atom, Const, Key, LibInstance, Unknown, Value, value_of
 from driftwatch.flow.uses import OPEN
 from driftwatch.releases import EMPTY, ReleaseSet
 
@@ -135,3 +136,45 @@ def _read_from(alternatives: Iterable[Alternative]) -> Iterator[tuple[LibInstanc
     for where, (of, name) in read:
         if isinstance(of, LibInstance) and where.isdisjoint(others):
             yield of, name
+
+
+# -- what an object was made with that is not known --------------------------------------------------------------------
+
+_ITS_KEY = ("", 0)
+"""Stands for the key that an object is under, where it was made with that."""
+
+
+def kept_under_asked(value: Value, asked: tuple[str | None, int]) -> Value:
+    """What is put under a key that is not known, a parameter of this name in this call."""
+    return _each_asked(value, lambda atom: _under(atom, asked))
+
+
+def _under(atom: LibInstance, asked: tuple[str | None, int]) -> LibInstance:
+    names = [name for name, *given in atom.asked if tuple(given) == asked]
+    return replace(atom, asked=tuple((name, *_ITS_KEY) for name in names))
+
+
+def made_with_key(value: Value, key: Key) -> Value:
+    """What was put under a key that was not known, where it is known which it is."""
+    return _each_asked(value, lambda atom: _made_with(atom, key))
+
+
+def _made_with(atom: LibInstance, key: Key) -> LibInstance:
+    known = {f"{name}={OPEN}": f"{name}={key!r}" for name, *given in atom.asked if tuple(given) == _ITS_KEY}
+    return replace(atom, made_of=tuple(known.get(text, text) for text in atom.made_of), asked=())
+
+
+def of_nobody(value: Value, call: int) -> Value:
+    """A value that leaves a function: what a parameter of this call of it was is nothing to others."""
+    return _each_asked(value, lambda atom: atom if all(number != call for *_, number in atom.asked) else _alone(atom))
+
+
+def _alone(atom: LibInstance) -> LibInstance:
+    return replace(atom, asked=())
+
+
+def _each_asked(value: Value, change: Callable[[LibInstance], LibInstance]) -> Value:
+    if not any(type(atom) is LibInstance and atom.asked for _, atom in value.alternatives):
+        return value
+    found = ((w, change(a) if isinstance(a, LibInstance) and a.asked else a) for w, a in value.alternatives)
+    return value_of(found)

@@ -109,6 +109,8 @@ class LibInstance(Atom):
 
     `made_of` are the import paths of the foreign objects that its constructor was given, or that it was given nothing;
     of what a function gives, the texts that this was called with, as ``name='text'``, or ``name=?``.
+    `asked` are those of the texts that are not known which are a parameter of the function at hand: ``name``, the
+    parameter, and the number of its call.
     `ghost`: it is not there, since what would have given it fails; what would come next if it did not is told as well.
     """
 
@@ -116,6 +118,7 @@ class LibInstance(Atom):
     exact: bool = False
     made_of: tuple[str, ...] = ()
     ghost: bool = False
+    asked: tuple[tuple[str, str, int], ...] = ()
 
 
 def is_ghost(atom: Atom) -> bool:

@@ -123,7 +123,8 @@ def assign(run: Run, target: cst.CSTNode, value: Value) -> None:
         owner = run.eval(target.value, callee=True)
         piece = target.slice[0].slice if len(target.slice) == 1 else None
         if isinstance(piece, cst.Index):
-            set_item(run, owner, run.eval(piece.value), value, target)
+            named = piece.value.value if isinstance(piece.value, cst.Name) else None
+            set_item(run, owner, run.eval(piece.value), value, target, named)
         elif isinstance(piece, cst.Slice):
             set_slice(run, owner, piece, value)
     elif isinstance(target, cst.StarredElement):

@@ -9,6 +9,7 @@ import libcst as cst
 
 from driftwatch.flow.domain.loosening import loosened
 from driftwatch.flow.domain.state import DictContent, Entry, put, take
+from driftwatch.flow.domain.told import kept_under_asked, made_with_key
 from driftwatch.flow.domain.values import (
     Atom,
     Const,
@@ -29,8 +30,8 @@ from driftwatch.flow.interpreter.sequences import edited, taking
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
-def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNode) -> None:
-    """``owner[index] = value``."""
+def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNode, named: str | None = None) -> None:
+    """``owner[index] = value``; `named` is the name that the index is, if it is one."""
     fills(run, owner)
     single = len(owner.alternatives) == 1
     for where, atom in as_alternatives(owner, run.state.reach):
@@ -49,7 +50,7 @@ def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNo
                 sure = there if single else EMPTY
                 content = put(content, name, Entry(there, sure, value.within(there), put_here(run, node, name)))
             else:
-                content = _anywhere(content, there, value)
+                content = _anywhere(content, there, value, (named, run.frame.uid))
         run.change(atom.key, content)
         if atom.key in run.world.shared:
             # Of a container, functions that share the dict are told nothing.
@@ -66,9 +67,13 @@ def _is_out_of_sight(run: Run, held: Atom) -> bool:
     return isinstance(held, (DictRef, ListRef)) and not (held.key in run.world.shared or held.key in run.world.homes)
 
 
-def _anywhere(content: DictContent, where: ReleaseSet, value: Value) -> DictContent:
+def _anywhere(content: DictContent, where: ReleaseSet, value: Value, asked: tuple[str | None, int]) -> DictContent:
     """A dict in which something is put under a key that is not known: it may be one of those that are there."""
-    entries = {k: replace(e, value=join(e.value, value.within(where & e.releases))) for k, e in content.entries.items()}
+    value = kept_under_asked(value, asked)
+    entries = {
+        k: replace(e, value=join(e.value, made_with_key(value.within(where & e.releases), k)))
+        for k, e in content.entries.items()
+    }
     return replace(content, entries=entries).opened(where, value)
 
 

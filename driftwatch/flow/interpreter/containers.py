@@ -11,6 +11,7 @@ from driftwatch.flow.domain.enums import by_name
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent, put
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter, unknown_tainted
+from driftwatch.flow.domain.told import made_with_key
 from driftwatch.flow.domain.values import (
     FALSE,
     MODULE_NAME,
@@ -385,6 +386,7 @@ def _item_of_dict(run: Run, keys: DictContent, key: Atom, where: ReleaseSet) -> 
     others = keys.under_unknown_keys()
     name = key_for(key)
     entry = keys.entries.get(name) if name is not None else None
+    others = made_with_key(others, name) if name is not None else others
     if name is not None and (entry is not None or not may_be_another(key, keys)):
         if entry is None:
             if not keys.open & where and run.is_caught("KeyError"):

@@ -7,6 +7,7 @@ the library, it passes its arguments on, or it does not return in every release.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import libcst as cst
 
@@ -25,7 +26,7 @@ from driftwatch.flow.domain.state import (
     join_states,
 )
 from driftwatch.flow.domain.taint import depends_on_release
-from driftwatch.flow.domain.told import is_left_open, is_read_from, telling
+from driftwatch.flow.domain.told import is_left_open, is_read_from, of_nobody, telling
 from driftwatch.flow.domain.values import (
     STATIC,
     Alternative,
@@ -346,11 +347,14 @@ def enter(
     run.state = State(end.reach, variables, end.heap, on_the_way_of=end)
     turned_away = (outer.reach - end.reach) & union([test.refused for test in tests])
     if turned_away:
-        # What follows is behind the call, as it would be behind the test that raises in there.
-        run.behind(node, end.reach, end.reach | turned_away)
+        # What follows is behind a test that turns everybody away, or else behind the call that has asked for it.
+        summary = None if function.module.executing else run.world.entries.summary(function)
+        always = turned_away - summary.completes if summary is not None else EMPTY
+        run.go_back((*path, *(replace(test, refused=test.refused & always) for test in tests if test.refused & always)))
+        run.behind(node, end.reach, end.reach | (turned_away - always))
     if isinstance(bound, Instance):
         run.state.forget_attributes()
-    return value.within(end.reach)
+    return of_nobody(value.within(end.reach), uid)
 
 
 def _records(frame: Frame, function: FunctionCode) -> bool:

@@ -37,7 +37,7 @@ from driftwatch.flow.domain.values import (
 )
 from driftwatch.flow.interpreter.library_values import constant_of, object_of
 from driftwatch.flow.interpreter.lookups import import_lookup, lookup, module_lookup
-from driftwatch.flow.interpreter.passed import argument_of, made_of, said, texts_given
+from driftwatch.flow.interpreter.passed import argument_of, asked_for, made_of, said, texts_given
 from driftwatch.flow.interpreter.replaced import replacement
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.uses import (
@@ -367,7 +367,7 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
             )
             missing(run, raised_of(refused.exception), where, record_use(run, told, where, also=foreign))
     there = run.state.reach - union([EMPTY, *(where for where, _ in lost)])
-    result = _result(run, callee, ref, there, use)
+    result = _result(run, callee, ref, there, use, node)
     return value_of([*result.alternatives, *lost]) if lost else result
 
 
@@ -460,7 +460,7 @@ def _may_be_overridden(run: Run, callee: Atom) -> bool:
     return any(callee.name in run.history.members(below) for below in run.history.subclasses(callee.cls))
 
 
-def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet, use: CallUse) -> Value:
+def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet, use: CallUse, node: cst.CSTNode) -> Value:
     if use.keywords == () and len(use.positional) == 1 and is_availability(run.history.module, ref):
         return _availability(run, use.positional[0].values, reach)
     if isinstance(callee, LibObject) and callee.is_class:
@@ -472,7 +472,10 @@ def _result(run: Run, callee: Atom, ref: Ref, reach: ReleaseSet, use: CallUse) -
         signature = symbol.signature
         if signature is not None and signature.returns_ref is not None:
             made = LibInstance(signature.returns_ref)
-            told = [(there & here, replace(made, made_of=texts)) for there, texts in texts_given(use, run.history)]
+            told = [
+                (there & here, replace(made, made_of=texts, asked=asked_for(run, node, texts)))
+                for there, texts in texts_given(use, run.history)
+            ]
             found += told
             found.append((here - union([there for there, _ in told]), made))
         elif signature is not None and signature.gives and not _may_be_overridden(run, callee):

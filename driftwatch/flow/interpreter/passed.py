@@ -16,6 +16,7 @@ from driftwatch.flow.interpreter.annotations import texts_of
 from driftwatch.flow.interpreter.arguments import written_in
 from driftwatch.flow.interpreter.parameters import all_parameters
 from driftwatch.flow.interpreter.run import Run, as_alternatives
+from driftwatch.flow.syntax.children import walk
 from driftwatch.flow.uses import NOTHING_GIVEN, OPEN, Argument, CallUse, Catch, Constant, Told
 from driftwatch.flow.uses import Unknown as UnknownArgument
 from driftwatch.releases import ReleaseSet
@@ -99,6 +100,28 @@ def texts_given(use: CallUse, history: History) -> Iterator[tuple[ReleaseSet, tu
         names = [p.name for p in named if p.default in ("True", "False") or (p.default or "").startswith(("'", '"'))]
         for where, known in possible_arguments(use, part, names):
             yield where, tuple(f"{name}={_text(value)}" for name, value in known.items())
+
+
+def asked_for(run: Run, node: cst.CSTNode, texts: tuple[str, ...]) -> tuple[tuple[str, str, int], ...]:
+    """Which of the texts that are not known are a parameter of the current function, as it came in."""
+    function = run.frame.function
+    if function is None or not isinstance(node, cst.Call) or not any(text.endswith(f"={OPEN}") for text in texts):
+        return ()
+    named = [
+        (arg.keyword.value, arg.value.value)
+        for arg in node.args
+        if arg.keyword is not None and isinstance(arg.value, cst.Name) and f"{arg.keyword.value}={OPEN}" in texts
+    ]
+    return tuple((name, given, run.frame.uid) for name, given in named if _stays(function, given))
+
+
+def _stays(function: FunctionCode, name: str) -> bool:
+    """Whether a name is a parameter that its function never assigns anew."""
+    if not any(each.name.value == name for each in all_parameters(function.node.params)):
+        return False
+    nodes = walk(function.tree.body(function.node)) if isinstance(function.node, cst.FunctionDef) else ()
+    targets = (getattr(node, "target", None) for node in nodes)
+    return not any(isinstance(each, cst.Name) and each.value == name for each in targets)
 
 
 def _text(value: Constant) -> str:
