@@ -6,8 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tests.conftest import ROOT
@@ -88,16 +90,28 @@ def surroundings(environment: Mapping[str, str] | None = None) -> dict[str, str]
 
 
 def make_studio(folder: Path) -> Path:
-    """A project that uses kiln, with kiln's snapshots, made by the program itself."""
+    """A project that uses kiln, with kiln's snapshots, as the program itself makes them."""
     (folder / "pyproject.toml").write_text(CONFIGURATION)
     (folder / "studio.py").write_text(STUDIO)
-    specs = []
-    for release, source in LIBRARY.items():
-        place = folder / ".kiln" / release
-        place.mkdir(parents=True)
-        (place / "kiln.py").write_text(source)
-        specs.append(f"{release}=.kiln/{release}")
-    made = run("snapshot", "add", "--target", "kiln", *specs, cwd=folder)
-    assert made.status == 0, made
-    shutil.rmtree(folder / ".kiln")
+    for path, data in _snapshots().items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
     return folder
+
+
+@cache
+def _snapshots() -> dict[str, bytes]:
+    """The files that ``snapshot add`` writes, by their paths; made once in each process that runs tests."""
+    with tempfile.TemporaryDirectory(prefix="driftwatch-studio-") as above:
+        folder = Path(above).resolve()
+        (folder / "pyproject.toml").write_text(CONFIGURATION)
+        for release, source in LIBRARY.items():
+            place = folder / ".kiln" / release
+            place.mkdir(parents=True)
+            (place / "kiln.py").write_text(source)
+        made = run("snapshot", "add", "--target", "kiln", *(f"{r}=.kiln/{r}" for r in LIBRARY), cwd=folder)
+        assert made.status == 0, made
+        shutil.rmtree(folder / ".kiln")
+        (folder / "pyproject.toml").unlink()
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

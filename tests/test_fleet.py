@@ -103,6 +103,7 @@ def test_rows_of_all_and_reasons_of_those_that_have_none(studio: Path) -> None:
     assert "there is no Python file" in form["not_looked_at"][0]["reason"]
 
 
+@pytest.mark.slow
 def test_which_symbol_is_used_by_whom_and_how(studio: Path) -> None:
     (library,) = form_of(fleet(studio, "--format", "json"))["libraries"]
     usage = {each["symbol"]: each for each in library["usage"]}
@@ -117,6 +118,7 @@ def test_which_symbol_is_used_by_whom_and_how(studio: Path) -> None:
     assert usage["kiln.raku"]["places"] == 4
 
 
+@pytest.mark.slow
 def test_as_text_table_and_page(studio: Path) -> None:
     result = fleet(studio, "--format", "text", "--format", "csv=f.csv", "--format", "html=f.html")
     assert result.out.splitlines()[-1] == ("11 code bases; 8 use kiln, 4 break with 2.0; 2 could not be looked at")
@@ -129,6 +131,7 @@ def test_as_text_table_and_page(studio: Path) -> None:
     assert page.count("data-row=") == 8 and page.count('<i class="s5') == 2
 
 
+@pytest.mark.slow
 def test_the_next_run_costs_what_changed(studio: Path) -> None:
     first = fleet(studio, "--format", "json")
     assert len(shown(first)) == 9
@@ -146,6 +149,7 @@ def test_the_next_run_costs_what_changed(studio: Path) -> None:
     assert len(shown(fleet(studio))) == 9
 
 
+@pytest.mark.slow
 def test_a_damaged_result_is_worked_out_again(studio: Path) -> None:
     first = fleet(studio, "--format", "json")
     for path in sorted((studio / "results").rglob("*.json"))[:3]:

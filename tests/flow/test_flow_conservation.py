@@ -39,6 +39,7 @@ def test_nothing_gets_lost_in_any_call(tmp_path: Path) -> None:
     assert not found, found[0]
 
 
+@pytest.mark.slow
 def test_nothing_gets_lost_on_several_ways(tmp_path: Path) -> None:
     found = missed(tmp_path, some(1, SOME), 0.9)
     assert not found, found[0]
@@ -49,6 +50,7 @@ def test_nothing_gets_lost_between_functions(tmp_path: Path) -> None:
     assert not found, found[0]
 
 
+@pytest.mark.slow
 def test_nothing_gets_lost_on_several_ways_between_functions(tmp_path: Path) -> None:
     found = missed(tmp_path, some_left(1, SOME), 0.9)
     assert not found, found[0]

@@ -33,8 +33,7 @@ GENERATED = 200
 KNOWN = "put_by_others_"
 """Programs of which a use is lost when more is looked at: a file that fills another one is analysed too early then."""
 
-ALONE_AND_TOGETHER = [pytest.param((kind,), marks=pytest.mark.slow, id=kind) for kind in KINDS]
-ALONE_AND_TOGETHER += [pytest.param(KINDS, id="together")]
+ALONE_AND_TOGETHER = [*(pytest.param((kind,), id=kind) for kind in KINDS), pytest.param(KINDS, id="together")]
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +90,7 @@ def expected(small: dict[str, str], tmp_path_factory: pytest.TempPathFactory) ->
     return found(tmp_path_factory.mktemp("expected"), small, marked.history())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kinds", ALONE_AND_TOGETHER)
 def test_nothing_is_lost_of_small_programs(
     kinds: tuple[str, ...], small: dict[str, str], expected: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -118,6 +118,7 @@ def test_what_is_kept_is_what_was_found(small: dict[str, str], expected: set[str
         assert facts(analysis, history) == expected
 
 
+@pytest.mark.slow
 def test_a_pruning_that_skips_one_use_is_noticed(
     small: dict[str, str], expected: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
