@@ -212,7 +212,7 @@ class Summary:
     `forwards`: it passes that on to the library.
     `uses_library`: it reaches the library. `reads`: what it went by that others may change. `conditional`: whether it
     completes a test decides that depends on the release and could not be followed.
-    `chooses`: a test of a parameter decides whether something is in what it makes.
+    `chooses`: a test of a parameter, or of what it is called of, decides whether something is in what it makes.
     `leaves_open`: it calls the library with what is not known, and may be to a caller.
     `fills`: it may change a container that it is given, `hands_over`: it passes it on to somebody who may.
     `changes`: the containers that were there before and whose content it changes. `made`: those that it has made
@@ -277,6 +277,8 @@ class ClassCode:
     """What is called when a property is assigned to."""
     constants: dict[str, Value] = field(default_factory=dict)
     attributes: dict[str, Value] = field(default_factory=dict)
+    ghosts: dict[str, tuple[Value, Value]] = field(default_factory=dict)
+    """Of attributes that are set where the program has ended: what is set elsewhere, and what there."""
     set_on_class: dict[str, Value] = field(default_factory=dict)
     """What has been assigned to an attribute of the class itself, after its body was executed."""
     set_later: dict[str, dict[FunctionCode, Value]] = field(default_factory=dict)

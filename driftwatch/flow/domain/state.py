@@ -487,11 +487,13 @@ def _join_entry(
         return a
     if a is not None and b is not None:
         here, there = a.within(reach_a), b.within(reach_b)
+        # What it is elsewhere, it is not where the two meet.
+        mine, others = here.value.within(here.releases), there.value.within(there.releases)
         certain = (here.certain | there.certain) - (both - (here.certain & there.certain))
         return Entry(
             here.releases | there.releases,
             certain,
-            chosen(here.value, there.value, decided) if decided else join(here.value, there.value),
+            chosen(mine, others, decided) if decided else join(mine, others),
             here.trace if here.releases else there.trace,
             _common(here, there),
             here.conditional | there.conditional | (decided & ((here.releases | there.releases) - certain)),

@@ -186,7 +186,7 @@ class Entries:
             completes | lost,
             frame.asks_parameters,
             frame.asks_constants,
-            frame.chooses and any(map(_is_undecided, made.values())),
+            (frame.chooses or bool(frame.looks_at)) and any(map(_is_undecided, made.values())),
             frame.leaves_open,
             frame.forwards,
             frame.uses_library,

@@ -221,6 +221,8 @@ def _decides(run: Run, callee: Function, summary: Summary, arguments: Arguments)
         return True
     if not summary.chooses:
         return False
+    if summary.looks_at and _is_told_apart(run, callee.bound):
+        return True
     if any(not isinstance(atom, Unknown) for atom in given_atoms):
         return True
     given = len(arguments.positional.elements)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode
 from driftwatch.flow.domain.renaming import reachable
-from driftwatch.flow.domain.state import DictContent, ListContent
+from driftwatch.flow.domain.state import DictContent, ListContent, ghosts
 from driftwatch.flow.domain.taint import anonymous, tainted_within, tells
 from driftwatch.flow.domain.values import (
     NOTHING,
@@ -170,13 +170,26 @@ def _as_of_any(run: Run, value: Value, before: Value) -> Value:
     return tainted_within(said, run.state.conditional & new)
 
 
+def _with_ghosts(run: Run, code: ClassCode, name: str, before: Value, value: Value) -> Value:
+    """What has been set, with one more value: what is set where the program has ended counts where nothing else is."""
+    ghost, renewed = run.state.ghost & value.defined(), run.world.identities.renewed
+    if not ghost.mask and name not in code.ghosts:
+        return join(renewed(before, value), value)
+    live, dead = code.ghosts.get(name, (before, NOTHING))
+    really = value.within(value.defined() - ghost)
+    live = join(join(renewed(live, really), really), ghosts(value, ghost))
+    dead = join(dead, value.within(ghost))
+    code.ghosts[name] = live, dead
+    return join(live, dead.within(dead.defined() - live.defined()))
+
+
 def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
     """What is said of all instances of a class of the code base, when an attribute of one is set."""
     held = (*value.alternatives, *code.attributes.get(name, NOTHING).alternatives)
     contents = dict(code.heap) if any(key_of(atom) is not None for _, atom in held) else None
     before = code.attributes.get(name, Value())
     value = share_attribute(run.world, code, name, _as_of_any(run, value, before), run.state.heap)
-    after = _few(join(run.world.identities.renewed(before, value), value))
+    after = _few(_with_ghosts(run, code, name, before, value))
     if after is not before and set(after.alternatives) != set(before.alternatives):
         code.attributes[name] = after
         said = alternatives_said(run, after)

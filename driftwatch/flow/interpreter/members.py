@@ -39,6 +39,7 @@ from driftwatch.flow.domain.values import (
 from driftwatch.flow.interpreter.library import CONSTRUCTOR, class_member, instance_member, use_name
 from driftwatch.flow.interpreter.objects import content_of, held_by
 from driftwatch.flow.interpreter.outside import assigned_outside
+from driftwatch.flow.interpreter.receivers import NEXT
 from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.flow.interpreter.shared import (
     CONTENTS,
@@ -278,6 +279,7 @@ def super_attribute(run: Run, asked: SuperOf, name: str, where: ReleaseSet, node
     this = asked.bound if isinstance(asked.bound, (Instance, Class)) else Instance(code)
     owner = this if isinstance(this, Instance) else None
     order, others = lineage(this.code if code in lineage(this.code)[0] else code)
+    run.world.dependencies.read(code, NEXT)
     alternatives: list[Alternative] = []
     left = where
     for current, everywhere in inheriting(order, where)[order.index(code) + 1 :]:
@@ -386,6 +388,15 @@ def alternatives_said(run: Run, value: Value) -> set[Alternative]:
     """
     first = run.world.identities.first
     return {(where, first(anonymous(atom))) for where, atom in value.alternatives}
+
+
+def is_asked_for(run: Run, atom: Instance, name: str) -> bool:
+    """Whether the class's own ``__getattr__`` is asked for a name of an instance."""
+    order, content = lineage(atom.code)[0], content_of(run, atom)
+    if content is None or name in content.entries or name.startswith("__"):
+        return False
+    known = any(name in each.methods or name in each.constants for each in order)
+    return not known and any("__getattr__" in each.methods for each in order)
 
 
 def has_attribute(run: Run, atom: Instance, name: str, where: ReleaseSet) -> tuple[ReleaseSet, ReleaseSet]:

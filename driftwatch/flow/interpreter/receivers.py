@@ -14,6 +14,9 @@ from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.taint import tells
 from driftwatch.flow.domain.values import NONE
 
+NEXT = "super()"
+"""Stands for what comes after a class in the order of an object's classes, as a place."""
+
 
 def differs(code: ClassCode, summary: Summary, dependencies: Dependencies) -> bool:
     """Whether a method, or what it comes to, tells something else about the library for an object of this class."""
@@ -22,6 +25,10 @@ def differs(code: ClassCode, summary: Summary, dependencies: Dependencies) -> bo
     gives = any(atom != NONE for _, atom in summary.returns.alternatives)
     for owner, place in summary.reads.everywhere:
         at = places.get(id(owner), 0)
+        if place == NEXT and isinstance(owner, ClassCode) and (gives or summary.uses_library):
+            if order[at] is owner and order[at + 1 :] != lineage(owner)[0][1:]:
+                return True
+            continue
         for each in order[:at]:
             name = place.removesuffix("?")
             # Once it has that, it does.

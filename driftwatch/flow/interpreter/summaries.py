@@ -75,7 +75,7 @@ def is_special(run: Run, this: Instance, summary: Summary, arguments: Arguments)
         return True
     # What is said of all instances now, a summary may not have known.
     says = any(tells(value) or has_library(run, value) for value in looked_at.values())
-    return says and run.world.dependencies.stale(summary.reads)
+    return (says or bool(looked_at and summary.made)) and run.world.dependencies.stale(summary.reads)
 
 
 def _differs(run: Run, this: Instance, name: str, own: Value, *, told: bool) -> bool:

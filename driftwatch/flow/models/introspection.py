@@ -8,7 +8,7 @@ import libcst as cst
 
 from driftwatch.binding.calls import refine
 from driftwatch.binding.signature import Fault, Shape, bind
-from driftwatch.flow.domain.exceptions import is_one_of, raised_of
+from driftwatch.flow.domain.exceptions import Handler, Try, is_one_of, may_take, raised_of
 from driftwatch.flow.domain.state import Arguments, DictContent, ListContent
 from driftwatch.flow.domain.taint import is_tainted, of_parameter, tainted_within
 from driftwatch.flow.domain.values import (
@@ -57,10 +57,10 @@ from driftwatch.flow.interpreter.library import (
     passed_through,
 )
 from driftwatch.flow.interpreter.lookups import lookup
-from driftwatch.flow.interpreter.members import has_attribute
+from driftwatch.flow.interpreter.members import has_attribute, is_asked_for
 from driftwatch.flow.interpreter.met import met
 from driftwatch.flow.interpreter.objects import content_of
-from driftwatch.flow.interpreter.run import Run, as_alternatives
+from driftwatch.flow.interpreter.run import Run, as_alternatives, settle
 from driftwatch.flow.interpreter.shown import parameter_map
 from driftwatch.flow.models.class_makers import class_by_type
 from driftwatch.flow.uses import ProbeUse
@@ -87,7 +87,7 @@ def _hasattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
                 asks(run, atom)
                 found.append((there, TAINTED if atom.tainted else UNKNOWN))
             elif isinstance(atom, Instance):
-                holds, fails = has_attribute(run, atom, key.value, there)
+                _, holds, fails = _asked(run, atom, key.value, there, node)
                 found.extend([(holds, TRUE), (fails, FALSE)])
             elif lookup(run, atom, key.value, there) is None:
                 found.append((there, UNKNOWN))
@@ -158,9 +158,10 @@ def _with_default(run: Run, owner: Value, name: str, default: Value, where: Rele
             found.extend(as_alternatives(default, there))
             continue
         if isinstance(atom, Instance):
-            holds, fails = has_attribute(run, atom, name, there)
-            if holds:
-                found.extend(attribute_of(run, Value(((holds, atom),)), name, node).alternatives)
+            value, holds, fails = _asked(run, atom, name, there, node)
+            if value is None and holds:
+                value = attribute_of(run, Value(((holds, atom),)), name, node)
+            found.extend(value.alternatives if value is not None else ())
             found.extend(as_alternatives(default, fails))
             continue
         known = lookup(run, atom, name, there)
@@ -177,6 +178,29 @@ def _with_default(run: Run, owner: Value, name: str, default: Value, where: Rele
         else:
             found.extend(_member(run, atom, name, present))
     return value_of(found)
+
+
+def _asked(
+    run: Run, atom: Instance, name: str, where: ReleaseSet, node: cst.CSTNode
+) -> tuple[Value | None, ReleaseSet, ReleaseSet]:
+    """Where an instance may have an attribute, and where not; with what its class's ``__getattr__`` gives for it.
+
+    Python takes an AttributeError of that: it is what was asked for.
+    """
+    if not is_asked_for(run, atom, name):
+        return None, *has_attribute(run, atom, name, where)
+    handler = Handler(run.frame.tree, node, ("AttributeError",), (), expects=True)
+    attempt, outer = Try([handler], ()), run.state
+    run.state = outer.fork(where)
+    run.frame.tries.append(attempt)
+    value = attribute_of(run, Value(((where, atom),)), name, node).within(where)
+    run.frame.tries.pop()
+    holds = run.state.reach & where
+    ends = [run.state, *(state for _, state in handler.entries)]
+    fails = [state for kind, state in attempt.maybe.items() if may_take(handler, kind)]
+    lacks = union([state.reach for state in (*ends[1:], *fails)])
+    settle(run, [outer.fork(outer.reach - where), *ends, *fails])
+    return value, holds, lacks
 
 
 def _member(run: Run, atom: Atom, name: str, where: ReleaseSet) -> list[Alternative]:

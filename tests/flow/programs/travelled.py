@@ -170,4 +170,175 @@ TRAVELLED = (
                 return comm.legacy(**mine.options)  #! DW102 x 0.1.0 to 0.2.0 raises
         """,
     ),
+    marked(
+        "attribute_of_a_proxy_that_is_asked_for",
+        """
+        import importlib
+
+        import lib.comm as comm
+
+
+        class Wrapped:
+            def __init__(self, inner):
+                self._inner = inner
+
+            def __getattr__(self, name):
+                return getattr(self._inner, name)  #! DW201 gather 0.1.0 guarded@24
+
+
+        class Loaded:
+            def __init__(self, name):
+                self._name = name
+
+            def __getattr__(self, name):
+                return getattr(importlib.import_module(self._name), name)  #! DW201 gather 0.1.0 guarded@38
+
+
+        def run():
+            wrapped = Wrapped(comm)
+            if hasattr(wrapped, "gather"):
+                return wrapped.gather(1, axis=0, out=None)  #! DW101 out 0.2.0, 0.10.0 raises
+            return None
+
+
+        def run_default():
+            wrapped = Wrapped(comm)
+            gather = getattr(wrapped, "gather", None)
+            if gather is not None:
+                return gather(1, axis=0)
+
+
+        def run_loaded():
+            loaded = Loaded("lib.comm")
+            if hasattr(loaded, "gather"):
+                return loaded.gather(1, axis=0)
+        """,
+    ),
+    marked(
+        "flag_that_is_set_behind_what_fails",
+        """
+        import lib.comm as comm
+
+
+        class Layer:
+            def __init__(self):
+                self.disabled = True
+                try:
+                    self.workspace = comm.create(1, 2, group=None)  #! DW101 group 0.1.0 silent@9
+                except Exception:
+                    return
+                self.disabled = False
+
+            def fuse(self):
+                if self.disabled:
+                    return None
+                return comm.fuse(1, 2, bias=0.0)  #! DW101 bias 0.2.0 raises
+
+
+        def run():
+            return Layer().fuse()
+        """,
+    ),
+    marked(
+        "flag_that_is_set_behind_what_fails_and_after_it",
+        """
+        import lib.comm as comm
+
+
+        class _Layer:
+            def __init__(self):
+                try:
+                    self.workspace = comm.create(1, 2, group=None)  #! DW101 group 0.1.0 silent@9
+                    self.enabled = True
+                except Exception:
+                    self.enabled = False
+
+            def fuse(self):
+                return comm.fuse(1, 2, bias=0.0) if self.enabled else None  #! DW101 bias 0.2.0 raises
+
+
+        def run(layer: _Layer):
+            layer = layer if isinstance(layer, _Layer) else _Layer()
+            return layer.fuse()
+        """,
+    ),
+    marked(
+        "keywords_of_one_record_and_of_another",
+        """
+        import dataclasses
+
+        import lib.comm as comm
+
+
+        @dataclasses.dataclass
+        class Options:
+            mode: int = 0
+            eager: bool | None = None
+
+            def given(self):
+                return {key: value for key, value in dataclasses.asdict(self).items() if value is not None}
+
+
+        class Spec:
+            def __init__(self, eager=None):
+                self.eager = eager
+
+            def given(self):
+                found = {}
+                if self.eager is not None:
+                    found["eager"] = self.eager
+                return found
+
+
+        def run():
+            return comm.level(1, **Options().given())
+
+
+        def run_eager():
+            return comm.level(1, **Options(eager=True).given())  #! DW101 eager 0.1.0 to 0.2.0.post1 raises
+
+
+        def run_spec():
+            return comm.level(1, **Spec().given())
+
+
+        def run_eager_spec():
+            return comm.level(1, **Spec(eager=True).given())  #! DW101 eager 0.1.0 to 0.2.0.post1 raises
+        """,
+    ),
+    marked(
+        "keyword_that_comes_by_the_order_of_an_objects_classes",
+        """
+        import lib.comm as comm
+
+
+        class _Base:
+            def options(self, **kwargs):
+                return kwargs
+
+
+        class _WithGroup:
+            def options(self, **kwargs):
+                found = super().options(**kwargs)
+                found["group"] = None
+                return found
+
+
+        class _Plain(_Base):
+            def make(self):
+                return comm.create(**self.options(world_size=2, rank=1))  #! DW101 group 0.1.0 raises
+
+
+        class _Grouped(_WithGroup, _Plain):
+            pass
+
+
+        def run():
+            return _Plain().make()
+
+
+        def run_grouped():
+            return _Grouped().make()
+        """,
+    ),
 )
