@@ -301,7 +301,7 @@ _new_state = object.__new__
 def join_states(first: State | None, second: State | None, since: State | None = None) -> State | None:
     """The state where both meet; None stands for a way that is not taken.
 
-    `since` is what the first was last joined with: what the second holds that is the very same there, it has already.
+    `since` is what the first was last joined with: what the second holds that is the very same, it has already.
     """
     if first is None or not first.reach.mask:
         return second if second is not None and second.reach.mask else first or second
@@ -332,7 +332,8 @@ def join_states(first: State | None, second: State | None, since: State | None =
                 mine, content = mine.telling(first.told - second.told), content.telling(second.told - first.told)
             heap[number] = content if mine is None else join_content(mine, first.reach, content, second.reach, decided)
     for side, where in dropped:
-        _keep_ghosts(variables, heap, side, where)
+        if where:
+            _keep_ghosts(variables, heap, side, where)
     joined = State(reach, variables, heap)
     joined.conditions, joined.ghost, joined.faults = conditions, ghost, faults
     joined.told = first.told if first.told is second.told else first.told & second.told
@@ -366,8 +367,6 @@ def ghosts(value: Value, where: ReleaseSet) -> Value:
 
 def _keep_ghosts(variables: dict[str, Value], heap: dict[int, Content], side: State, where: ReleaseSet) -> None:
     """Where the program has ended on one side, what that would have given is on the other what is not there."""
-    if not where:
-        return
     for name, value in side.vars.items():
         if not may_be_ghosts((value,)):
             continue
@@ -487,8 +486,7 @@ def _join_entry(
         return a
     if a is not None and b is not None:
         here, there = a.within(reach_a), b.within(reach_b)
-        # What it is elsewhere, it is not where the two meet.
-        mine, others = here.value.within(here.releases), there.value.within(there.releases)
+        mine, others = (each.value.within(each.releases) for each in (here, there))
         certain = (here.certain | there.certain) - (both - (here.certain & there.certain))
         return Entry(
             here.releases | there.releases,
