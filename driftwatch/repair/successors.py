@@ -14,7 +14,8 @@ from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref, Signature
 
 _NAMED = re.compile(
-    r"(?:\buse|\bby|\bwith|\bto|\bfavou?r of|:)\s+(?::\w+:)?[`'\"~]*((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)", re.IGNORECASE
+    r"(?:\buse|\bimport|\bby|\bwith|\bto|\bfavou?r of|:)\s+(?::\w+:)?[`'\"~]*((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)",
+    re.IGNORECASE,
 )
 
 
