@@ -9,7 +9,7 @@ package index.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -59,7 +59,6 @@ def watched(
     modules that the code below `paths` mentions, all of them where `paths` is None. `configured` is what a
     configuration asks for; it may be anybody's, so that it names versions and no places.
     """
-    known = {canonicalize_name(target.distribution) for target in targets}
     asking = tuple(against) or tuple(text for text in configured if not is_source(text))
     histories = [load(target.snapshots) for target in targets]
     written = asking
@@ -72,10 +71,10 @@ def watched(
     for text in written if against else ():
         for name in named((text,)):
             asked.setdefault(canonicalize_name(name), []).append(text)
-    strangers = [name for name in asked if name not in known]
+    others = strangers(targets, written if against else ())
     found: list[Watched] = []
     for target, history in zip(targets, histories, strict=True):
-        if strangers and canonicalize_name(target.distribution) not in asked:
+        if others and canonicalize_name(target.distribution) not in asked:
             continue
         own = states.get(target.distribution, ())
         if own:
@@ -93,9 +92,17 @@ def watched(
                 remark="; ".join(f"{state.name} is {state.said}" for state in own if state.said),
             )
         )
-    for name in strangers:
-        found += strange(name, asked[name], paths, sorted(known), shown, index=index)
+    known = sorted(canonicalize_name(target.distribution) for target in targets)
+    for name in others:
+        found += strange(name, asked[name], paths, known, shown, index=index)
     return tuple(found), written if against else ()
+
+
+def strangers(targets: Sequence[Target], against: Iterable[str]) -> tuple[str, ...]:
+    """The libraries that specifiers name and that nobody has set up."""
+    known = {canonicalize_name(target.distribution) for target in targets}
+    specifiers = [text for text in against if not is_source(text.rpartition(" @ ")[2])]
+    return tuple(name for name in map(canonicalize_name, named(specifiers)) if name not in known)
 
 
 def strange(

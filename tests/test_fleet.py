@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from driftwatch.errors import ConfigError
 from driftwatch.fleet.kept import Kept
 from driftwatch.fleet.listing import Fleet, Member, dependents, read_fleet
 from driftwatch.fleet.run import FleetRequest, Ran, run
-from driftwatch.fleet.unit import Question
+from driftwatch.fleet.unit import Job, Question, digests, examine
 from driftwatch.targets.target import shipped_targets
 from tests.cli_process import Result, make_studio, surroundings
 from tests.cli_process import run as driftwatch
@@ -309,6 +310,16 @@ def test_results_that_cannot_be_kept_cost_only_time(tmp_path: Path) -> None:
     assert kept.find("ab") is None
 
 
+def test_a_process_that_knows_other_releases_gives_no_row(studio: Path) -> None:
+    """Such as a worker elsewhere, with another driftwatch, or a library that changed while the fleet ran."""
+    request = requested(studio, Plain, "good0")
+    job = Job(str(studio / "good0"), "any", request.question, ("kiln kiln 0",), "any", str(studio))
+    assert (
+        json.loads(examine(job))["reason"] == "where this was to be looked at, other releases of the library are known"
+    )
+    assert "reason" not in json.loads(examine(replace(job, libraries=digests(request.question))))
+
+
 @pytest.fixture
 def potters(tmp_path: Path) -> Iterator[dict[str, str]]:
     """What makes programs ask a package index that has two libraries nobody has set up, one of two modules."""
@@ -344,6 +355,7 @@ def test_libraries_that_nobody_has_set_up(studio: Path, potters: dict[str, str])
     breaks = [("works", "1.0", "1.0"), ("breaks", "2.0", "2.0")]
     assert runs == {("potters-wheels", "old"): breaks, ("potters-wheels", "extra"): breaks, ("clays", "both"): breaks}
     assert [library["module"] for library in found["libraries"]] == ["clays", "wheels, wheels_extra"]
+    assert "clays is not set up: reading its releases\n" in result.err
     again = driftwatch(*words, cwd=studio, environment=potters)
     assert (shown(again), again.out) == ([], result.out)
     # A set-up library beside one that is not is held against as well when it is named.

@@ -79,7 +79,7 @@ def fleet_command(
     from driftwatch.fleet.merged import merge
     from driftwatch.fleet.run import FleetRequest, run
     from driftwatch.fleet.unit import Question, timelines
-    from driftwatch.libraries import from_anywhere
+    from driftwatch.libraries import from_anywhere, strangers
     from driftwatch.snapshot.sources.cache import cache_root
     from driftwatch.snapshot.sources.index import PackageIndex
 
@@ -99,6 +99,8 @@ def fleet_command(
             str(config.folder) if config.folder is not None else None,
             tuple(map(from_anywhere, against or fleet.against)),
         )
+        for name in strangers(targets, question.against):
+            say(f"{name} is not set up: reading its releases")
         ran = run(
             FleetRequest(
                 fleet,
