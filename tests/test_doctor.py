@@ -131,6 +131,17 @@ def test_not_a_python(tmp_path: Path) -> None:
         examine([NEEDS], {}, python="/bin/true")
 
 
+def test_a_folder_that_hides_python_s_own_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "json.py").write_text("raise RuntimeError('not that one')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(InputError, match="RuntimeError: not that one") as caught:
+        examine([NEEDS], {}, python=sys.executable)
+    assert (
+        caught.value.hint
+        == "without PYTHONPATH it answers: something there has the name of one of Python's own modules"
+    )
+
+
 def test_what_lies_in_the_current_folder_is_not_installed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     (bench.made.bin / "kiln").mkdir()
     (bench.made.bin / "kiln" / "core.py").write_text("")

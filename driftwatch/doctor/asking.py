@@ -13,7 +13,7 @@ import secrets
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import IO, Any
@@ -52,13 +52,14 @@ class Answer:
     ended: Ended
 
 
-def ask(python: str, question: Mapping[str, Any], seconds: float) -> Answer:
-    """Ask the probe in another Python."""
+def ask(python: str, question: Mapping[str, Any], seconds: float, *, without: Collection[str] = ()) -> Answer:
+    """Ask the probe in another Python, `without` some of the variables of the environment."""
     source = resources.files("driftwatch.doctor").joinpath("probe.py").read_text(encoding="utf-8")
     # What an environment's own start files print is no answer.
     mark = secrets.token_hex(8)
     given = json.dumps({**question, "mark": mark})
-    ended = run(python_command(python, source), seconds, given=given, environment=python_environment())
+    environment = {name: value for name, value in python_environment().items() if name not in without}
+    ended = run(python_command(python, source), seconds, given=given, environment=environment)
     said: list[Mapping[str, Any]] = []
     for line in ended.out.splitlines():
         with contextlib.suppress(ValueError):

@@ -36,6 +36,8 @@ from driftwatch.doctor.running import run_path
 from driftwatch.errors import InputError
 
 _SECONDS = 60
+_SHADOWS = "PYTHONPATH"
+"""Leads to folders that come before those of Python itself."""
 _VARIABLES = (
     "CUDA_HOME",
     "CUDA_PATH",
@@ -100,7 +102,10 @@ def _facts(python: str, wanted: Sequence[Needs], environment: Mapping[str, str])
     answer = ask(python, question, _SECONDS)
     if not answer.said or "executable" not in answer.said[0]:
         why = answer.ended.how if answer.ended.status != 0 else "it did not answer as a Python interpreter would"
-        raise InputError(f"{python!r} cannot be asked what it has: {why}", "--python takes a Python interpreter")
+        hint = "--python takes a Python interpreter"
+        if environment.get(_SHADOWS) and ask(python, question, _SECONDS, without=(_SHADOWS,)).said:
+            hint = f"without {_SHADOWS} it answers: something there has the name of one of Python's own modules"
+        raise InputError(f"{python!r} cannot be asked what it has: {why}", hint)
     said = answer.said[0]
     gpus = any(need.kernels_of or need.group_sizes for need in wanted)
     return Facts(

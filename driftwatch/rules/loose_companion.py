@@ -64,7 +64,7 @@ RULE = Rule(
         "the newest release of the rest. That is right on the day on which the pin is the newest release, and "
         "wrong from the next one on. As for DW601, driftwatch compares what is installed together. A package "
         "that any file of the project pins is not left to the installer, and neither is one that comes from a "
-        "URL."
+        "URL. One that the project does not ask for at all is no mistake: the library does without it."
     ),
     hint="Pin all of them to one release, in one place.",
     check_installation=check,
