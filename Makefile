@@ -3,7 +3,7 @@
 BIN := $(if $(wildcard .venv/bin/python),.venv/bin/,)
 PYTEST_ARGS ?= -n auto
 
-.PHONY: check lint test quick format setup
+.PHONY: check lint test quick deps format setup
 
 check: lint test
 
@@ -19,6 +19,10 @@ test:
 # What is worth running while one works: all but the tests marked as slow.
 quick:
 	$(BIN)pytest $(PYTEST_ARGS) -m "not slow"
+
+# Do the ranges that pyproject.toml declares hold? The package index is asked.
+deps:
+	$(BIN)driftwatch deps driftwatch
 
 format:
 	$(BIN)ruff check --fix

@@ -21,9 +21,11 @@ from driftwatch.flow.domain.values import (
     LibInstance,
     LibModule,
     ListRef,
+    Value,
     value_of,
 )
 from driftwatch.flow.interpreter.run import Run, lists_of
+from driftwatch.flow.syntax.syntax import dotted_name
 from driftwatch.snapshot.model.standard_bases import PLAIN_BASES, WITHOUT_ATTRIBUTES
 from driftwatch.snapshot.model.symbols import Ref
 
@@ -77,13 +79,16 @@ def _descends(run: Run, cls: Ref) -> bool:
 
 
 def told_apart(run: Run, test: cst.Call, yes: State) -> None:
-    """Behind ``isinstance(x, C)``, `x` is no instance of the library's where that has nothing to do with `C`."""
+    """Behind ``isinstance(x, C)``, `x` is no instance of the library's where that has nothing to do with `C`.
+
+    `x` is a variable, or an attribute of one that holds an instance of the code base's own.
+    """
     if not (isinstance(test.func, cst.Name) and test.func.value == "isinstance" and len(test.args) == 2):
         return
     asked, kind = test.args[0].value, test.args[1].value
-    held = yes.vars.get(asked.value) if isinstance(asked, cst.Name) else None
-    if held is None or not isinstance(asked, cst.Name) or not isinstance(kind, (cst.Name, cst.Attribute)):
+    if not isinstance(kind, (cst.Name, cst.Attribute)):
         return
+    place, held = _held(run, asked, yes)
     if any(isinstance(atom, LibInstance) for _, atom in held.alternatives):
         wanted = run.eval(kind).single()
         if isinstance(wanted, Lazy):
@@ -95,4 +100,15 @@ def told_apart(run: Run, test: cst.Call, yes: State) -> None:
             if not isinstance(atom, LibInstance) or is_instance(run, atom, wanted) is not False
         ]
         if kept and len(kept) < len(held.alternatives):
-            yes.vars[asked.value] = value_of(kept)
+            yes.vars[place] = value_of(kept)
+
+
+def _held(run: Run, asked: cst.BaseExpression, yes: State) -> tuple[str, Value]:
+    """What a variable or an attribute holds behind a test, and the name by which the state knows it; else nothing."""
+    if isinstance(asked, cst.Name):
+        return asked.value, yes.vars.get(asked.value, Value())
+    place = dotted_name(asked) if isinstance(asked, cst.Attribute) else None
+    root = yes.vars.get(place.partition(".")[0]) if place else None
+    if place and root is not None and any(isinstance(atom, Instance) for _, atom in root.alternatives):
+        return place, yes.vars.get(place) or run.eval(asked)
+    return "", Value()

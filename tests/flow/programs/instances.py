@@ -6,6 +6,32 @@ from tests.flow.marked import marked
 
 INSTANCES = (
     marked(
+        "an_attribute_that_is_an_instance_of_another_class_is_none_of_the_librarys",
+        """
+        from lib.comm import create
+
+
+        class Own:
+            def only_own(self):
+                return 1
+
+
+        class Holder:
+            def __init__(self, ws):
+                self.ws = ws
+
+
+        def ask(holder):
+            if isinstance(holder.ws, Own) and holder.ws.only_own():
+                return holder.ws.only_own()
+            return holder.ws.close(now=True)  #! DW203 close 0.1.0 to 0.2.0 raises; DW101 now 0.2.0.post1 raises
+
+
+        def run(g):
+            return ask(Holder(create(1, 0) if g else g))
+        """,
+    ),
+    marked(
         "two_instances_of_one_class",
         """
         import lib.comm as comm
