@@ -10,7 +10,7 @@ import ast
 import itertools
 import math
 import operator
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from driftwatch.binding.calls import Part, parts, refine
@@ -72,14 +72,21 @@ def names_in(condition: str) -> frozenset[str]:
     return frozenset(node.id for node in ast.walk(_tree(condition)) if isinstance(node, ast.Name))
 
 
+def _given(
+    use: CallUse, part: Part, names: Collection[str]
+) -> tuple[Mapping[str | None, Argument], Sequence[ReleaseSet]]:
+    """The arguments of a call by parameter, and its releases in parts that no value of these parameters divides."""
+    given = {use.keywords[i].name: use.keywords[i] for i in part.keywords}
+    given |= {place: use.positional[i] for i, place in zip(part.positional, part.bound.places, strict=True) if place}
+    return given, refine(part.releases, [where for name in names if name in given for where, _ in given[name].values])
+
+
 def known_arguments(
     use: CallUse, part: Part, names: Collection[str]
 ) -> Iterator[tuple[ReleaseSet, Mapping[str, Constant]]]:
     """What these parameters are in a call, each with its one value, in parts of the releases; defaults included."""
-    given = {use.keywords[i].name: use.keywords[i] for i in part.keywords}
-    given |= {place: use.positional[i] for i, place in zip(part.positional, part.bound.places, strict=True) if place}
-    cuts = [where for name in names if name in given for where, _ in given[name].values]
-    for here in refine(part.releases, cuts):
+    given, parts = _given(use, part, names)
+    for here in parts:
         known: dict[str, Constant] = {}
         for name in names:
             argument = given.get(name)
@@ -95,10 +102,8 @@ def possible_arguments(
     use: CallUse, part: Part, names: Collection[str]
 ) -> Iterator[tuple[ReleaseSet, Mapping[str, Constant]]]:
     """As `known_arguments`, once for each combination of values; of too many only what is known for certain."""
-    given = {use.keywords[i].name: use.keywords[i] for i in part.keywords}
-    given |= {place: use.positional[i] for i, place in zip(part.positional, part.bound.places, strict=True) if place}
-    cuts = [where for name in names if name in given for where, _ in given[name].values]
-    for here in refine(part.releases, cuts):
+    given, parts = _given(use, part, names)
+    for here in parts:
         of_each = [_possible(given.get(name), part, name, here) for name in names]
         if math.prod(map(len, of_each)) > _MOST:
             of_each = [values if len(values) == 1 else (_UNKNOWN,) for values in of_each]

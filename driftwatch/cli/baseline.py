@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from driftwatch.cli.completion import specifiers
-from driftwatch.cli.options import FILE, config_option, own_place, watched
+from driftwatch.cli.options import FILE, against_option, config_option, own_place, watched
 from driftwatch.cli.output import emit, say
 from driftwatch.cli.progress import activity
 from driftwatch.cli.scan import resolve
@@ -37,13 +36,7 @@ project, no line, and the releases it is known for.""",
 )
 @click.argument("inputs", nargs=-1, metavar="[PATH]...")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Where to write it; '-' prints it.")
-@click.option(
-    "--against",
-    multiple=True,
-    metavar="SPEC",
-    shell_complete=specifiers,
-    help="The releases to check; may be given several times.",
-)
+@against_option()
 @config_option
 def write_command(
     inputs: tuple[str, ...],

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from driftwatch.cli.completion import codes, specifiers
-from driftwatch.cli.options import carried, config_option, finder, watched
+from driftwatch.cli.completion import codes
+from driftwatch.cli.options import against_option, carried, config_option, finder, watched
 from driftwatch.cli.output import emit, say, write_all_bytes
 from driftwatch.cli.progress import activity
 from driftwatch.cli.scan import FROM_INDEX, resolve
@@ -34,13 +34,7 @@ the same arguments. Nothing of the project is run. Files that are generated or v
 Exit status: 0 nothing to fix, 1 a diff is shown or findings are left, 2 usage, configuration or input error.""",
 )
 @click.argument("inputs", nargs=-1, metavar="[PATH]...")
-@click.option(
-    "--against",
-    multiple=True,
-    metavar="SPEC",
-    shell_complete=specifiers,
-    help="The releases to check; may be given several times.",
-)
+@against_option()
 @click.option(
     "--select",
     multiple=True,

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from driftwatch.children import processes
-from driftwatch.cli.completion import specifiers
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
-from driftwatch.cli.options import FILE, config_option, configuration, output_option, targets_of
+from driftwatch.cli.options import FILE, against_option, config_option, configuration, output_option, targets_of
 from driftwatch.cli.output import say
 from driftwatch.errors import UsageError
 
@@ -44,13 +43,7 @@ It is no check: findings do not change the exit status, which is 0, or 2 for a u
 input error, also where only one of the code bases cannot be looked at: the others stand.""",
 )
 @click.argument("file", type=FILE, metavar="FILE")
-@click.option(
-    "--against",
-    multiple=True,
-    metavar="SPEC",
-    shell_complete=specifiers,
-    help="The releases to check; default: those of the list, else all known.",
-)
+@against_option("default: those of the list, else all known.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: as many as there are cores.")
 @click.option("--dask", metavar="SCHEDULER", help="Have the units done by a Dask cluster: the scheduler's address.")
 @click.option("--results", type=FILE, metavar="FOLDER", help="Where rows are kept; default: the user's cache.")

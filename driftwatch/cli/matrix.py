@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from driftwatch.cli.completion import specifiers
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
-from driftwatch.cli.options import config_option, output_option, watched
+from driftwatch.cli.options import against_option, config_option, output_option, watched
 from driftwatch.cli.output import say
 from driftwatch.cli.progress import Activity, activity
 from driftwatch.cli.scan import resolve, title
@@ -38,13 +37,7 @@ the exit status, which is 0, or 2 for a usage, configuration or input error, als
 the code bases cannot be looked at: the others stand.""",
 )
 @click.argument("inputs", nargs=-1, required=True, metavar="(PATH | pypi:NAME==VERSION)...")
-@click.option(
-    "--against",
-    multiple=True,
-    metavar="SPEC",
-    shell_complete=specifiers,
-    help="The releases to check; default: all known.",
-)
+@against_option("default: all known.")
 @formats_option(FORMATS)
 @output_option
 @config_option

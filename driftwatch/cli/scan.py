@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from driftwatch.cli.completion import codes, specifiers
+from driftwatch.cli.completion import codes
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
-from driftwatch.cli.options import FILE, carried, config_option, configuration, finder, output_option, watched
+from driftwatch.cli.options import (
+    FILE,
+    against_option,
+    carried,
+    config_option,
+    configuration,
+    finder,
+    output_option,
+    watched,
+)
 from driftwatch.cli.output import say
 from driftwatch.cli.progress import Activity, activity
 from driftwatch.errors import InputError, UsageError
@@ -47,13 +56,7 @@ libraries, 'NAME>=0.6.0'. What breaks outside of that range is told, and never f
 Exit status: 0 nothing to report, 1 findings, 2 usage, configuration or input error.""",
 )
 @click.argument("inputs", nargs=-1, metavar="[PATH | pypi:NAME==VERSION]...")
-@click.option(
-    "--against",
-    multiple=True,
-    metavar="SPEC",
-    shell_complete=specifiers,
-    help="The releases to check; may be given several times.",
-)
+@against_option()
 @formats_option(list(FORMATS))
 @output_option
 @click.option(

@@ -16,8 +16,6 @@ from driftwatch.report.states import Row, State, finding_states
 from driftwatch.rules import rule
 from driftwatch.scanned import Report, TargetReport
 
-_ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
-
 
 def cards(report: Report, target: TargetReport, base: int, number: int) -> Iterator[Markup]:
     """The cards of one library, in sections: errors, warnings, notes, and what another release would cost."""
