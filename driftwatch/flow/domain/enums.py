@@ -169,6 +169,19 @@ def _automatic(kind: str, name: str, last: int) -> Hashable:
     return 1 << last.bit_length() if kind in FLAGS else last + 1
 
 
+def members_in(code: ClassCode) -> list[Value]:
+    """The members of an enumeration in order, each once; none where a class is no enumeration, or one is not known."""
+    found: dict[str, Value] = {}
+    for name, value in code.constants.items():
+        atoms = [atom.value for _, atom in value.alternatives if isinstance(atom, Const)]
+        members = [each for each in atoms if isinstance(each, Member) and each.cls is code]
+        if members and len(members) < len(value.alternatives):
+            return []
+        if members and value not in found.values():
+            found[name] = value
+    return list(found.values())
+
+
 def by_name(code: ClassCode, name: object, where: ReleaseSet) -> Value:
     """The member of that name."""
     found = code.constants.get(name) if isinstance(name, str) else None

@@ -307,7 +307,7 @@ def _has_other_call(body: Sequence[cst.CSTNode]) -> bool:
 
 
 def _only_checks(statement: cst.CSTNode) -> bool:
-    if isinstance(statement, (cst.Import, cst.ImportFrom, cst.Pass, cst.FunctionDef, cst.ClassDef, cst.Global)):
+    if isinstance(statement, _PLAIN):
         return True
     if isinstance(statement, (cst.Return, cst.Raise)):
         return not any(_is_use(n) for n in walk(statement))
@@ -320,11 +320,19 @@ def _only_checks(statement: cst.CSTNode) -> bool:
         return all(_only_checks(s) for arm in arms for s in statements(arm.body))
     if isinstance(statement, cst.With) and any("patch" in (_called(i.item) or "").split(".") for i in statement.items):
         return False
-    if isinstance(statement, (cst.For, cst.With)):
+    if isinstance(statement, cst.While) and any(_is_use(n) for n in walk(statement.test)):
+        return False
+    if isinstance(statement, (cst.For, cst.With, cst.While)):
         return all(_only_checks(s) for s in statements(statement.body))
     if isinstance(statement, (cst.Try, cst.TryStar)):
         return all(_only_checks(s) for s in statements(statement.body))
     return False
+
+
+_PLAIN = (
+    cst.Import, cst.ImportFrom, cst.Pass, cst.FunctionDef, cst.ClassDef, cst.Global, cst.Nonlocal, cst.Break,
+    cst.Continue,
+)  # fmt: skip
 
 
 def _called(node: cst.CSTNode) -> str | None:

@@ -1,9 +1,10 @@
-"""What can be told of an atom by itself: whether it is true, is None, or is something of the library."""
+"""What can be told of an atom by itself: whether it is true, is None or only itself, or is of the library."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from driftwatch.flow.domain.frozen import frozen
 from driftwatch.flow.domain.values import (
     ArgSpecOf,
     Atom,
@@ -26,6 +27,13 @@ from driftwatch.flow.domain.values import (
     Unknown,
     Value,
 )
+
+
+@frozen
+class Sentinel(Atom):
+    """What ``object()`` gives where a module is executed: itself and nothing else. `place` is where it is made."""
+
+    place: str
 
 
 def truth(atom: Atom) -> bool | None:

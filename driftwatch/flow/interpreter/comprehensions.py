@@ -8,6 +8,7 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.state import DictContent, Entry, ListContent, put
+from driftwatch.flow.domain.taint import tainted_within
 from driftwatch.flow.domain.values import NOTHING, Const, ListRef, Value, const, join, key_for, unknown, value_of
 from driftwatch.flow.interpreter.containers import elements_of, item_of, put_here, turns_over
 from driftwatch.flow.interpreter.generators import iterated
@@ -40,8 +41,11 @@ def _one_list(run: Run, node: cst.ListComp | cst.SetComp | cst.GeneratorExp, ite
     collected: list[Entry] = []
     open_ = _Flag(_assigned_in(run, node))
 
+    given_conditions = run.state.conditional
+
     def visit(certain: ReleaseSet, origin: Entry | None) -> None:
-        value = run.eval(node.elt)
+        # Whether it is among them, a test may have decided that could not be followed.
+        value = tainted_within(run.eval(node.elt), run.state.conditional - given_conditions)
         reach = run.state.reach
         collected.append(Entry(reach, certain & reach, value.within(reach), origin.trace if origin else ()))
 

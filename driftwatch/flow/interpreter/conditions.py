@@ -14,7 +14,7 @@ import libcst as cst
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.lineage import lineage
-from driftwatch.flow.domain.predicates import is_none, truth
+from driftwatch.flow.domain.predicates import Sentinel, is_none, truth
 from driftwatch.flow.domain.state import (
     NO_ARGUMENTS,
     Arguments,
@@ -34,6 +34,7 @@ from driftwatch.flow.domain.values import (
     External,
     Function,
     Instance,
+    Lazy,
     ListRef,
     NamesOf,
     Opaque,
@@ -345,6 +346,8 @@ def _same(left: Atom, right: Atom) -> bool | None:
             return is_none(other)
         if isinstance(one, Const) and isinstance(one.value, bool) and not isinstance(other, (Const, Unknown)):
             return None
+    if isinstance(left, Sentinel) or isinstance(right, Sentinel):
+        return None if isinstance(left, (Lazy, Unknown)) or isinstance(right, (Lazy, Unknown)) else left == right
     if isinstance(left, External) and isinstance(right, External):
         kinds = "inspect.Parameter."
         if left.dotted == right.dotted:

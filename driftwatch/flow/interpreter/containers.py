@@ -7,7 +7,7 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain import pure
-from driftwatch.flow.domain.enums import by_name
+from driftwatch.flow.domain.enums import by_name, members_in
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent, put
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter, unknown_tainted
@@ -165,6 +165,8 @@ def _elements(run: Run, atom: Atom, where: ReleaseSet) -> list[Entry] | None:
         return [_as_key(key, entry.within(where)) for key, entry in held]
     if isinstance(atom, ParameterMap):
         return [Entry(where, where, const(p.name, where)) for p in atom.parameters]
+    if isinstance(atom, Class):
+        return [Entry(where, where, each.within(where)) for each in members_in(atom.code)] or None
     if isinstance(atom, Const) and isinstance(atom.value, (tuple, frozenset)):
         ordered = (
             atom.value if isinstance(atom.value, tuple) else sorted(atom.value, key=lambda i: (str(type(i)), str(i)))

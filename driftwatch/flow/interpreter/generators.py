@@ -64,6 +64,7 @@ def end_generator(run: Run, frame: Frame, start: ReleaseSet, end: State | None) 
 
 def iterated(run: Run, value: Value, node: cst.CSTNode) -> Value:
     """What is gone through when a value is: of an object of the code base's own, what its methods give."""
+    value = run.world.modules.looked_at(value)
     if not any(isinstance(atom, Instance) for _, atom in value.alternatives):
         return value
     found = Value()

@@ -9,8 +9,9 @@ import libcst as cst
 from driftwatch.binding.calls import refine
 from driftwatch.binding.signature import Fault, Shape, bind
 from driftwatch.flow.domain.exceptions import Handler, Try, is_one_of, may_take, raised_of
+from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.state import Arguments, DictContent, ListContent
-from driftwatch.flow.domain.taint import is_tainted, of_parameter, tainted_within
+from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter, tainted_within
 from driftwatch.flow.domain.values import (
     FALSE,
     TAINTED,
@@ -122,7 +123,12 @@ def _getattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
                 run.touch()
                 run.asks_of_library(name)
                 _by_unknown_name(run, key, node)
-            found = join(found, tainted_within(_any_of(run, here, where - of_library), of_library))
+            any_of = _any_of(run, here, where - of_library)
+            guards = depends_on_release(any_of)
+            if guards:
+                # A flag by its name: a caller knows which it is.
+                run.asks_of_library(name)
+            found = join(found, tainted_within(any_of, of_library | guards))
         elif default is None:
             found = join(found, attribute_of(run, here, key.value, node).within(where))
         else:
@@ -142,9 +148,13 @@ def _by_unknown_name(run: Run, key: Atom, node: cst.CSTNode) -> None:
 
 
 def _any_of(run: Run, owner: Value, where: ReleaseSet) -> Value:
-    """An attribute of an instance by a name that is not known: any that it holds."""
+    """An attribute of an instance or class by a name that is not known: any that it holds."""
     found = unknown(where)
     for there, atom in as_alternatives(owner, where):
+        code = atom.code if isinstance(atom, (Class, Instance)) else None
+        for each in lineage(code)[0] if code is not None else ():
+            for held in each.constants.values():
+                found = join(found, held.within(depends_on_release(held) & there))
         content = content_of(run, atom)
         for entry in content.entries.values() if content is not None else ():
             found = join(found, entry.value.within(there & entry.releases))

@@ -15,7 +15,7 @@ import libcst as cst
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.enums import AUTO
 from driftwatch.flow.domain.exceptions import raised_of
-from driftwatch.flow.domain.predicates import touches_library
+from driftwatch.flow.domain.predicates import Sentinel, touches_library
 from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.taint import anonymous
 from driftwatch.flow.domain.values import (
@@ -98,6 +98,13 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
         run.may_raise()
         return unknown(run.state.reach)
     return unknown_call(run, arguments, node, reads_only=only_reads(dotted))
+
+
+def _object(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    if arguments or not run.in_module:
+        return unknown_call(run, arguments, node)
+    place = run.location(node)
+    return Value(((run.state.reach, Sentinel(f"{place.path}:{place.line}:{place.column}")),))
 
 
 def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -373,6 +380,7 @@ MODELS: dict[str, Model] = {
     **CONTAINERS,
     **CLASS_MAKERS,
     **ITERATION,
+    "builtins.object": _object,
     "builtins.bool": _bool,
     "builtins.len": _len,
     "builtins.all": _all,

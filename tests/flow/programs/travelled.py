@@ -341,4 +341,109 @@ TRAVELLED = (
             return _Grouped().make()
         """,
     ),
+    marked(
+        "members_of_an_enumeration_that_the_library_has",
+        """
+        import enum
+
+        import lib.comm as comm
+
+
+        class Feature(enum.Enum):
+            GATHER = "gather"
+            LEGACY = "legacy"
+
+
+        AVAILABLE = frozenset(each for each in Feature if hasattr(comm, each.value))
+
+
+        def run():
+            if Feature.GATHER in AVAILABLE:
+                comm.gather(1, axis=0)
+            if Feature.LEGACY in AVAILABLE:
+                comm.gather(1, axis=0)  #! DW201 gather 0.1.0 raises
+        """,
+    ),
+    marked(
+        "what_an_unknown_choice_has_left",
+        """
+        import lib.comm as comm
+
+
+        def _there(names):
+            return {name for name in names if hasattr(comm, name)}
+
+
+        def run(names):
+            if "gather" in _there(names):
+                comm.gather(1, axis=0)  #! DW201 gather 0.1.0 raises may
+        """,
+    ),
+    marked(
+        "flags_of_a_class_by_name",
+        """
+        import lib.comm as comm
+
+
+        class Features:
+            GATHER = hasattr(comm, "gather")
+            LEGACY = hasattr(comm, "legacy")
+
+            @classmethod
+            def require(cls, name):
+                if not getattr(cls, name):
+                    raise RuntimeError(name)
+
+
+        def run():
+            Features.require("GATHER")
+            comm.gather(1, axis=0)
+
+
+        def run_other():
+            Features.require("LEGACY")
+            comm.gather(1, axis=0)  #! DW201 gather 0.1.0 raises
+        """,
+    ),
+    marked(
+        "object_that_stands_for_what_failed",
+        """
+        import lib.comm as comm
+
+        _NOTHING = object()
+
+
+        def _attempt(action):
+            try:
+                return action()
+            except Exception:
+                return _NOTHING
+
+
+        def run():
+            made = _attempt(lambda: comm.create(1, 2, group=None))  #! DW101 group 0.1.0 raises
+            if made is _NOTHING:
+                raise RuntimeError("nothing was made")
+            return made
+
+
+        def run_without():
+            made = _attempt(lambda: comm.gather(1, axis=0))  #! DW201 gather 0.1.0 silent@9
+            return None if made is _NOTHING else made
+        """,
+    ),
+    marked(
+        "lookup_in_a_loop_of_an_attempt",
+        """
+        import lib.comm as comm
+
+
+        def run():
+            try:
+                while True:
+                    return comm.gather  #! DW201 gather 0.1.0 guarded@8
+            except Exception:
+                return None
+        """,
+    ),
 )
