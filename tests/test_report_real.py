@@ -90,7 +90,7 @@ def test_markdown_and_junit(scanned: tuple[Result, Path]) -> None:
 def test_matrix(scanned: tuple[Result, Path]) -> None:
     rows = {parts[0]: parts[-1] for line in text(scanned, "matrix").splitlines() if len(parts := line.split()) >= 2}
     before = 22
-    assert rows["allreduce_fusion"][:61] == "." * before + "X" * 11 + "=" * 28
+    assert rows["allreduce_fusion"][:61] == "." * before + "X" * 11 + "d" * 4 + "=" * 24
     assert rows["create_allreduce_fusion_workspace"][before : before + 15] == "S" * 15
     assert rows["moe_a2a_get_workspace_size_per_rank"][60] == "d"
 
