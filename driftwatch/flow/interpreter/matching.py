@@ -25,7 +25,7 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
-from driftwatch.flow.interpreter.conditions import answer_comparison, exact, split
+from driftwatch.flow.interpreter.conditions import answer_comparison, exact, say, split
 from driftwatch.flow.interpreter.containers import item_of
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.exceptional import class_names
@@ -72,9 +72,12 @@ def _match_pattern(
         wanted = {"None": None, "True": True, "False": False}[pattern.value.value]
         return split(run, node, subject, lambda atom: answer_comparison(atom, "Is", Const(wanted)))
     if isinstance(pattern, cst.MatchValue):
-        value = run.eval(pattern.value).single()
+        wanted_value = run.eval(pattern.value)
+        value = wanted_value.single()
         if value is not None:
-            return split(run, node, subject, lambda atom: answer_comparison(atom, "Equal", value))
+            yes, no = split(run, node, subject, lambda atom: answer_comparison(atom, "Equal", value))
+            say(run, yes, no, subject, "Equal", wanted_value)
+            return yes, no
     if isinstance(pattern, cst.MatchOr):
         holds: State | None = None
         fails = run.state
