@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import libcst as cst
 import pytest
 
 from driftwatch.flow.domain.budget import MAX_STATEMENTS, OWN
-from driftwatch.flow.interpreter import world
+from driftwatch.flow.domain.values import Atom
+from driftwatch.flow.interpreter import escape, world
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.uses import CallUse
 from tests.flow.marked import analysed
@@ -95,3 +96,33 @@ def test_many_entry_points_share_the_work(executed: list[int], monkeypatch: pyte
     assert executed[0] <= reserve + MAX_STATEMENTS + (OWN + 20) * entries
     used = {use.location.path for use in analysis.uses if isinstance(use, CallUse)}
     assert used | {each.path for each in analysis.unresolved} == files.keys()
+
+
+def test_a_container_that_many_hold_is_looked_into_once(tmp_path: Path) -> None:
+    """Registries that hold one another: what is passed on with them is told, in time that grows with what they hold."""
+    looks = {}
+    for count in (4, 8):
+        text = HEAD + "def main(unknown):\n"
+        text += "".join(f"    r{i} = {{}}\n" for i in range(count)) + "    r0['f'] = comm.fuse\n"
+        for i in range(count):
+            text += "".join(f"    r{i}['to{j}'] = r{j}\n" for j in range(count))
+        text += "    unknown(r1)\n"
+        looks[count], reasons = _looks(tmp_path / str(count), text)
+        assert [each for each in reasons if "`lib.comm.fuse` is passed" in each]
+    # Each of them from each of them, at each depth: the square of their number, not its fourth power.
+    assert looks[8] <= 6 * looks[4]
+
+
+def _looks(folder: Path, text: str) -> tuple[int, list[str]]:
+    """How often something is looked at for what it holds, and what is told as lost."""
+    counted = [0]
+    look = escape._Looking._atom
+
+    def counting(self: escape._Looking, atom: Atom, depth: int, words: str) -> Iterator[str]:
+        counted[0] += 1
+        yield from look(self, atom, depth, words)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(escape._Looking, "_atom", counting)
+        analysis = analysed(folder, {"main.py": text})
+    return counted[0], [each.reason for each in analysis.unresolved]

@@ -58,50 +58,65 @@ def lose(run: Run, value: Value, node: cst.CSTNode, why: str) -> Value:
     return unknown(run.state.reach)
 
 
-def held(run: Run, value: Value, depth: int = 0) -> Iterator[str]:
+def held(run: Run, value: Value) -> Iterator[str]:
     """What there is of the library in a value, in words."""
-    for where, atom in value.alternatives:
-        if where & run.state.reach:
-            yield from _held(run, atom, depth)
+    return _Looking(run).at(value)
 
 
-def _held(run: Run, atom: Atom, depth: int) -> Iterator[str]:
-    if isinstance(atom, LibObject):
-        yield f"`{atom.ref.dotted}`"
-    elif isinstance(atom, LibModule):
-        yield f"`{atom.module}`"
-    elif isinstance(atom, LibInstance):
-        yield f"an instance of `{atom.cls.dotted}`"
-    elif isinstance(atom, LibMethod):
-        yield f"`{atom.cls.member(atom.name).dotted}`"
-    elif isinstance(atom, MethodOf):
-        yield from _held(run, atom.owner, depth)
-    elif isinstance(atom, (Managed, Giving)):
-        yield from held(run, atom.gives, depth)
-    elif isinstance(atom, Raised) and atom.holds is not None:
-        yield from _held(run, ListRef(atom.holds), depth)
-    elif isinstance(atom, Function):
-        summary = atom.code.summary
-        if summary is not None and summary.forwards:
-            yield f"`{atom.code.qualname}`, which passes on what it is given,"
-    elif isinstance(atom, (Partial, DictRef, ListRef)) and depth < MAX_NESTED:
-        content = run.content(atom.key)
-        if content is not None:
-            inside = _in_content(run, content, depth + 1)
-            yield from (f"a partial of {what}" for what in inside) if isinstance(atom, Partial) else inside
+class _Looking:
+    """One look into a value. A container that many hold, or that holds itself, is looked into once.
 
+    It is again where it stands less deep than before, since more of what is in it is seen from there.
+    """
 
-def _in_content(run: Run, content: Content, depth: int) -> Iterator[str]:
-    if isinstance(content, PartialContent):
-        yield from held(run, content.func, depth)
-        return
-    if isinstance(content, DictContent):
-        for key in content.entries:
-            yield from _held(run, atom_of(key), depth)
-    entries = content.entries.values() if isinstance(content, DictContent) else content.elements
-    for entry in entries:
-        yield from held(run, entry.value.within(entry.releases), depth)
-    yield from held(run, content.others, depth)
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._depths: dict[tuple[int, str], int] = {}
+
+    def at(self, value: Value, depth: int = 0, words: str = "") -> Iterator[str]:
+        """What there is in a value that stands so deep; `words` are what is said before each."""
+        for where, atom in value.alternatives:
+            if where & self._run.state.reach:
+                yield from self._atom(atom, depth, words)
+
+    def _atom(self, atom: Atom, depth: int, words: str) -> Iterator[str]:
+        if isinstance(atom, LibObject):
+            yield f"{words}`{atom.ref.dotted}`"
+        elif isinstance(atom, LibModule):
+            yield f"{words}`{atom.module}`"
+        elif isinstance(atom, LibInstance):
+            yield f"{words}an instance of `{atom.cls.dotted}`"
+        elif isinstance(atom, LibMethod):
+            yield f"{words}`{atom.cls.member(atom.name).dotted}`"
+        elif isinstance(atom, MethodOf):
+            yield from self._atom(atom.owner, depth, words)
+        elif isinstance(atom, (Managed, Giving)):
+            yield from self.at(atom.gives, depth, words)
+        elif isinstance(atom, Raised) and atom.holds is not None:
+            yield from self._atom(ListRef(atom.holds), depth, words)
+        elif isinstance(atom, Function):
+            summary = atom.code.summary
+            if summary is not None and summary.forwards:
+                yield f"{words}`{atom.code.qualname}`, which passes on what it is given,"
+        elif isinstance(atom, (Partial, DictRef, ListRef)) and depth < MAX_NESTED:
+            words = f"{words}a partial of " if isinstance(atom, Partial) else words
+            known = self._depths.get((atom.key, words), MAX_NESTED)
+            content = self._run.content(atom.key) if depth < known else None
+            if content is not None:
+                self._depths[atom.key, words] = depth
+                yield from self._content(content, depth + 1, words)
+
+    def _content(self, content: Content, depth: int, words: str) -> Iterator[str]:
+        if isinstance(content, PartialContent):
+            yield from self.at(content.func, depth, words)
+            return
+        if isinstance(content, DictContent):
+            for key in content.entries:
+                yield from self._atom(atom_of(key), depth, words)
+        entries = content.entries.values() if isinstance(content, DictContent) else content.elements
+        for entry in entries:
+            yield from self.at(entry.value.within(entry.releases), depth, words)
+        yield from self.at(content.others, depth, words)
 
 
 def has_library(run: Run, value: Value) -> bool:
