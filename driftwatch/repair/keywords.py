@@ -42,8 +42,18 @@ class Wish:
     lost: str | None
 
 
-def wish(finding: Finding, source: Source, evidence: Evidence, losses: Losses, flag: int = 0) -> Wish:
-    """What to do about a finding. `flag` counts the flags of the module that have been tried in vain."""
+def wish(
+    finding: Finding,
+    source: Source,
+    evidence: Evidence,
+    losses: Losses,
+    flag: int = 0,
+    planned: Sequence[Probe] = (),
+) -> Wish:
+    """What to do about a finding. `flag` counts the flags of the module that have been tried in vain.
+
+    `planned` are flags that other repairs of the module make: a second run would find them there.
+    """
     context = evidence.contexts[finding.distribution]
     pairs = evidence.calls(finding)
     if not pairs:
@@ -52,6 +62,7 @@ def wish(finding: Finding, source: Source, evidence: Evidence, losses: Losses, f
     name = finding.parameter or ""
     _must_be_shown(use, name, context)
     place = place_of(source, finding, pairs)
+    _must_not_be_asked_for(source, place, name)
     lost = losses.of(use, argument, finding.releases | finding.beyond, context.history)
     if (
         isinstance(place.holder, ast.Call)
@@ -68,6 +79,11 @@ def wish(finding: Finding, source: Source, evidence: Evidence, losses: Losses, f
     flags = known_flags(source, callee, name)
     if flag < len(flags):
         return Wish(finding, place, Probe(".".join(chain(function) or [callee]), name, flags[flag]), lost)
+    begins = source.span(source.statement(place.node))[0]
+    for probe in planned:
+        seen = source.function(place.node) is not None or begins >= probe.after
+        if probe.parameter == name and f"_{callee.lstrip('_')}_takes_".lower() in (probe.flag or "").lower() and seen:
+            return Wish(finding, place, probe, lost)
     always = all(context.checked <= context.history.present(each.callee) for each, _ in pairs)
     return Wish(finding, place, new_probe(source, function, name, place.node, always=always), lost)
 
@@ -89,6 +105,26 @@ def _must_be_shown(use: CallUse, name: str, context: Context) -> None:
                 taken |= releases
     if not taken:
         raise NoRepairError(f"no recorded release takes `{name}`")
+
+
+def _must_not_be_asked_for(source: Source, place: Place, name: str) -> None:
+    """What is put into a dict only in some releases must not be taken out of it, or read there, in all of them."""
+    if isinstance(place.node, ast.keyword) and not _makes_a_dict(place.holder):
+        return
+    function = source.function(place.node)
+    for node in ast.walk(function or source.tree):
+        key: ast.expr | None = None
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Store):
+            key = node.slice
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "pop":
+            key = node.args[0] if len(node.args) == 1 else None
+        if isinstance(key, ast.Constant) and key.value == name:
+            raise NoRepairError(f"`{name}` is taken out of a dict again, or read there")
+
+
+def _makes_a_dict(holder: ast.Call | ast.Dict | None) -> bool:
+    parts = (chain(holder.func) if isinstance(holder, ast.Call) else None) or [""]
+    return parts == ["dict"] or parts[-1] == "update"
 
 
 # -- where it is written -----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from driftwatch.findings import Finding
@@ -26,7 +26,7 @@ from driftwatch.repair import (
 )
 from driftwatch.repair.evidence import Evidence
 from driftwatch.repair.losses import Losses
-from driftwatch.repair.model import NoRepairError, Refusal, Repair, Safety
+from driftwatch.repair.model import NoRepairError, Probe, Refusal, Repair, Safety
 from driftwatch.repair.reimport import Reimport, together
 from driftwatch.repair.text import Source
 
@@ -85,6 +85,7 @@ class Planner:
         plan = Plan()
         wishes: dict[str, list[keywords.Wish]] = {}
         imports: dict[str, list[Reimport]] = {}
+        again: list[tuple[Finding, NoRepairError]] = []
         for finding in findings:
             try:
                 if finding.fingerprint in self.refused:
@@ -100,7 +101,11 @@ class Planner:
                 elif finding.code == "DW101" and (renamed := renamed_keyword.repair(finding, source, self.evidence)):
                     self._take(plan, renamed)
                 elif finding.code == "DW101":
-                    wish = self._keyword(finding, source)
+                    try:
+                        wish = self._keyword(finding, source)
+                    except NoRepairError as error:
+                        again.append((finding, error))
+                        continue
                     wishes.setdefault(finding.location.path, []).append(wish)
                 else:
                     text = _NONE.get(finding.code, _ELSE)
@@ -109,6 +114,16 @@ class Planner:
                             name=finding.name, hint=finding.hint, parameter=finding.parameter, message=finding.message
                         )
                     )
+            except NoRepairError as error:
+                plan.refusals.append(Refusal(finding, str(error)))
+        for finding, why in again:
+            # What cannot be asked for itself may be asked by the flag that another repair makes.
+            known = wishes.setdefault(finding.location.path, [])
+            planned = [each.probe for each in known if each.probe is not None and each.probe.after]
+            try:
+                if not planned:
+                    raise why
+                known.append(self._keyword(finding, self.source(finding.location.path), planned))
             except NoRepairError as error:
                 plan.refusals.append(Refusal(finding, str(error)))
         for path, names in imports.items():
@@ -138,9 +153,9 @@ class Planner:
         """Where what a finding is about is called in the end."""
         return {finding.location, *(use.location for use, _ in self.evidence.calls(finding))}
 
-    def _keyword(self, finding: Finding, source: Source) -> keywords.Wish:
+    def _keyword(self, finding: Finding, source: Source, planned: Sequence[Probe] = ()) -> keywords.Wish:
         losses = self.losses.get(finding.distribution, Losses())
-        wish = keywords.wish(finding, source, self.evidence, losses, self.tried[finding.fingerprint])
+        wish = keywords.wish(finding, source, self.evidence, losses, self.tried[finding.fingerprint], planned)
         if wish.lost is not None and not self.unsafe:
             raise NoRepairError(f"with --unsafe: {wish.lost}")
         return wish

@@ -433,3 +433,40 @@ def test_the_quotation_marks_of_the_file(tmp_path: Path) -> None:
     text = text_of(fixed(tmp_path, source, unsafe=True))
     assert "_FIRE_TAKES_GLAZE = _takes(kiln.fire, 'glaze')\n" in text
     assert "kwargs['glaze'] = 'blue'\n" in text
+
+
+@pytest.mark.parametrize("end", ['del options["glaze"]', 'options.pop("glaze")', 'print(options["glaze"])'])
+def test_what_is_taken_out_of_the_dict_again_is_left_there(tmp_path: Path, end: str) -> None:
+    source = f"""\
+        import kiln
+
+        def bake(pot, plain):
+            options = {{"minutes": 30}}
+            options["glaze"] = "blue"
+            if plain:
+                {end}
+            return kiln.fire(pot, **options)
+        """
+    assert reasons(fixed(tmp_path, source, unsafe=True)) == ["`glaze` is taken out of a dict again, or read there"]
+
+
+def test_a_flag_that_another_repair_makes_is_used(tmp_path: Path) -> None:
+    """What only a second run would find there: a second run changes nothing more."""
+    source = """\
+        import functools
+        import importlib
+
+        import kiln
+
+
+        def bake(pot):
+            return kiln.fire(pot, minutes=30, glaze="blue")
+
+
+        def again(pot):
+            fire = functools.partial(importlib.import_module("kiln").fire, glaze="red")
+            return fire(pot, minutes=3)
+        """
+    result = fixed(tmp_path, source, unsafe=True)
+    assert text_of(result).count("if _FIRE_TAKES_GLAZE") == 2
+    assert not fixed(tmp_path, text_of(result), unsafe=True).offer.files
