@@ -62,6 +62,7 @@ def test_what_is_asked_for(against: tuple[str, ...], expected: str) -> None:
 
 def test_specifiers_for_another_target_do_not_count(tmp_path: Path) -> None:
     assert versions(chosen("other>=1", folder=tmp_path)) == "0.7.4"
+    assert chosen("other>=1", "flash-kiln>=0.6", "more<2").source == "--against flash-kiln>=0.6"
     assert versions(chosen("other>=1", ">=0.7.3")) == "0.7.4"
 
 

@@ -57,7 +57,7 @@ def choose(
         raise UsageError(f"no release of {distribution} is known", "add some with `driftwatch snapshot update`")
     asked = _asked(distribution, timeline, against)
     if asked is not None:
-        return CheckedRange(asked, f"--against {' '.join(against)}")
+        return CheckedRange(asked, f"--against {' '.join(_about(distribution, against))}")
     wanted = _asked(distribution, timeline, configured)
     if wanted is not None:
         return CheckedRange(wanted, f"'against' in {configured_in}")
@@ -245,13 +245,16 @@ def _notice(declared: Declaration, message: str) -> Notice:
 def _asked(distribution: str, timeline: Timeline, against: Sequence[str]) -> ReleaseSet | None:
     """What the specifiers for this distribution select together; None when there is none for it."""
     result: ReleaseSet | None = None
-    for text in against:
-        name, specifier = _split(series(text))
-        if name is not None and canonicalize_name(name) != canonicalize_name(distribution):
-            continue
-        selected = _asked_one(distribution, timeline, text, specifier)
+    for text in _about(distribution, against):
+        selected = _asked_one(distribution, timeline, text, _split(series(text))[1])
         result = selected if result is None else result | selected
     return result
+
+
+def _about(distribution: str, against: Sequence[str]) -> list[str]:
+    """The specifiers for this distribution: those that name it, and those that name none."""
+    names = [(text, _split(series(text))[0]) for text in against]
+    return [text for text, name in names if name is None or canonicalize_name(name) == canonicalize_name(distribution)]
 
 
 def series(specifier: str) -> str:
