@@ -251,6 +251,26 @@ def test_a_worker_that_ends_with_a_status_hides_nothing(scan: Scan) -> None:
     assert [(f["line"], f["outcome"]) for f in found] == [(1830, "raises")]
 
 
+def test_what_a_workspace_was_made_with_decides_what_is_said_of_a_call(scan: Scan) -> None:
+    """vLLM asks for the backend before it passes a layout, and its helper before it asks for one shot."""
+    found = {
+        (f["name"], f["path"], f["line"]): releases(f)
+        for f in scan("vllm==0.33.0", "all")["findings"]
+        if f["code"] == "DW401" and f["symbol"].endswith(".allreduce_fusion")
+    }
+    benchmark = "benchmarks/kernels/benchmark_fused_collective.py"
+    assert found["mnnvl-without-layout", PASS, 265] == "0.6.12"
+    assert ("mnnvl-without-layout", benchmark, 196) not in found
+    assert ("one-shot-beyond-mnnvl-workspace", PASS, 265) not in found
+    told = {line for name, path, line in found if name == "one-shot-beyond-mnnvl-workspace" and path == benchmark}
+    assert told == {196}
+
+
+def test_a_keyword_that_a_probe_has_found_is_passed_rightly(scan: Scan) -> None:
+    found = scan("vllm==0.26.0", "all")["findings"]
+    assert [f["line"] for f in found if f["code"] == "DW101" and f["path"].endswith("/all2all.py")] == []
+
+
 def test_there_is_a_table_of_verdicts() -> None:
     text = (Path(__file__).parent.parent / "docs" / "precision.md").read_text(encoding="utf-8")
     assert all(project in text for project in ("sglang 0.5.23", "vllm 0.33.0", "lmdeploy 0.18.0"))
