@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -199,6 +199,14 @@ def test_a_worker_that_dies_costs_nobody_else_a_row(studio: Path, monkeypatch: p
     ran = run(requested(studio, processes(2), "good0", "bad0", "good1", "bad1", "good2"))
     reasons = [row.get("reason") for row in ran.rows]
     assert reasons == [None, "the process that looked at it died", None, None, None]
+
+
+def test_processes_end_when_the_run_is_called_off() -> None:
+    with processes(1)() as executor:
+        worker = executor.submit(os.getpid).result()
+        waiting = [executor.submit(time.sleep, 120) for _ in range(2)]
+        os.kill(worker, signal.SIGINT)
+        assert all(isinstance(future.exception(60), BrokenExecutor) for future in waiting)
 
 
 def _deadly(job: Any) -> str:

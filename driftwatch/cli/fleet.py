@@ -121,11 +121,16 @@ def _rendered(each: Wanted, merged: Merged) -> str:
 
 
 def _processes(number: int, method: str) -> Callable[[], Executor]:
-    """Processes of this machine. They run nothing of the working folder."""
+    """Processes of this machine. They run nothing of the working folder, and end when the run is called off.
+
+    Else each would first do what is waiting for it: the interpreter's own way with an interrupt makes it a result.
+    """
+    import signal
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    return lambda: ProcessPoolExecutor(number, mp_context=get_context(method))
+    off = (signal.SIGINT, signal.SIG_DFL)
+    return lambda: ProcessPoolExecutor(number, get_context(method), signal.signal, off)
 
 
 def _cluster(address: str) -> Callable[[], Executor]:
