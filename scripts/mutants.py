@@ -14,8 +14,8 @@ import argparse
 import ast
 import os
 import random
+import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -68,8 +68,9 @@ AREAS = {
 LEFT_OUT = ("ReplaceBinaryOperator", "ReplaceUnaryOperator", "NumberReplacer")
 KEPT = ("BitOr_BitAnd", "BitAnd_BitOr", "Add_Sub", "Sub_Add", "Delete_Not")
 """Of the operators left out, those that are not."""
-LIMIT = 120.0
-"""Seconds for the tests of one fault."""
+LIMIT = 120
+"""Seconds of processor time for the tests of one fault."""
+PRELOADED = ("pytest", "hypothesis.strategies", "griffe", "libcst", "packaging.version", "requests", "rich", "click")
 
 
 def main() -> int:
@@ -84,44 +85,74 @@ def main() -> int:
             shutil.copytree(
                 ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", ".mypy_cache", "__pycache__", "shared")
             )
+            # The copy before what is installed, here and in the processes that tests start.
+            sys.path.insert(0, str(copy))
+            os.environ.update(PYTHONPATH=str(copy), PYTHONDONTWRITEBYTECODE="1")
+            sys.dont_write_bytecode = True
+            for module in PRELOADED:
+                import_module(module)
             run(name, AREAS[name], copy, arguments.sample, random.Random(arguments.seed))
     return 0
 
 
 def run(name: str, area: Area, copy: Path, sample: int | None, chance: random.Random) -> None:
-    config, session = copy / "mutants.toml", copy / "mutants.sqlite"
-    tests = " ".join(area.tests)
-    command = f"{sys.executable} -m pytest -x -q -p no:xdist -p no:cacheprovider -m 'not slow and not network' {tests}"
-    config.write_text(
-        f"[cosmic-ray]\nmodule-path = {list(area.modules)}\ntimeout = {LIMIT}\nexcluded-modules = []\n"
-        f'test-command = "{command}"\n[cosmic-ray.distributor]\nname = "local"\n'
-    )
-    cosmic_ray(copy, "init", config.name, session.name)
-    database = import_module("cosmic_ray.work_db")
-    results = import_module("cosmic_ray.work_item")
-    with database.use_db(str(session), database.WorkDB.Mode.open) as known:
-        faults = [item for item in known.work_items if counts(copy, item.mutations[0])]
-        chosen = faults if sample is None else chance.sample(faults, min(sample, len(faults)))
-        wanted = {item.job_id for item in chosen}
-        skipped = results.WorkResult(worker_outcome=results.WorkerOutcome.SKIPPED)
-        known.set_multiple_results([i.job_id for i in known.work_items if i.job_id not in wanted], skipped)
-    cosmic_ray(copy, "exec", config.name, session.name)
-    with database.use_db(str(session), database.WorkDB.Mode.open) as known:
-        killed = {job: result.is_killed for job, result in known.results if job in wanted}
-        survivors = [item.mutations[0] for item in chosen if not killed.get(item.job_id, False)]
+    faults = [fault for fault in all_faults(area, copy) if counts(copy, fault)]
+    chosen = faults if sample is None else chance.sample(faults, min(sample, len(faults)))
+    if not passes(area, copy):
+        raise SystemExit(f"{name}: its tests fail as it is")
+    survivors = [fault for fault in chosen if passes(area, copy, fault)]
     print(f"{name}: {len(chosen) - len(survivors)} of {len(chosen)} faults caught (of {len(faults)} that there are)")
     for fault in sorted(survivors, key=lambda each: (str(each.module_path), each.start_pos)):
         line, column = fault.start_pos
         print(f"  {fault.module_path}:{line}:{column}: {fault.operator_name} {fault.occurrence}")
-        print(f"    {(copy / fault.module_path).read_text().splitlines()[line - 1].strip()}")
+        print(f"    {(copy / fault.module_path).read_text(encoding='utf-8').splitlines()[line - 1].strip()}")
 
 
-def cosmic_ray(copy: Path, *arguments: str) -> None:
-    # The copy before what is installed.
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(copy), os.environ.get("PYTHONPATH", "")])}
-    subprocess.run(
-        [sys.executable, "-m", "cosmic_ray.cli", *arguments], cwd=copy, env=environment, check=True, stdout=sys.stderr
-    )
+def all_faults(area: Area, copy: Path) -> list[Any]:
+    """The faults that cosmic-ray can put into the modules of an area."""
+    os.chdir(copy)
+    with import_module("cosmic_ray.work_db").use_db(str(copy / "mutants.sqlite")) as known:
+        modules = import_module("cosmic_ray.modules").find_modules([Path(module) for module in area.modules])
+        import_module("cosmic_ray.commands").init(modules, known, {})
+        return [item.mutations[0] for item in known.work_items]
+
+
+def passes(area: Area, copy: Path, fault: Any = None) -> bool:
+    """Whether an area's tests pass with a fault in the copy. They run in a fork: imports are paid for once."""
+    path, source = (None, "") if fault is None else (copy / fault.module_path, read(copy / fault.module_path))
+    try:
+        if path is not None:
+            operator = import_module("cosmic_ray.plugins").get_operator(fault.operator_name)(**fault.operator_args)
+            changed = import_module("cosmic_ray.mutating").mutate_code(source, operator, fault.occurrence)
+            if changed is None:
+                return True
+            path.write_text(changed, encoding="utf-8")
+        child = os.fork()
+        if child == 0:
+            os._exit(tested(area))
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        if path is not None:
+            path.write_text(source, encoding="utf-8")
+
+
+def tested(area: Area) -> int:
+    """What pytest says of an area's tests; the limit is one of processor time, whatever else the machine does."""
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT + 5))
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    os.dup2(silence, 2)
+    # What was imported before the fork cannot be rewritten any more; nothing that asserts is among it.
+    ignored = "ignore::pytest.PytestAssertRewriteWarning"
+    options = ["-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-W", ignored, "-m", "not slow and not network"]
+    try:
+        return int(import_module("pytest").main([*options, *area.tests]))
+    except BaseException:  # noqa: BLE001 - whatever it is, the child must not go on as its parent
+        return 1
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def counts(copy: Path, fault: Any) -> bool:

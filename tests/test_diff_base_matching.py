@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from driftwatch.diff_base import Moves, matched
-from driftwatch.findings import Finding, Severity
+from driftwatch.diff_base import Moves, _before, matched
+from driftwatch.findings import Before, Finding, Severity
 from driftwatch.flow.uses import Location
 from driftwatch.releases import EMPTY, ReleaseSet
 from tests.report_sample import SILENT
@@ -69,3 +70,13 @@ def test_lines_that_moved_and_lines_that_were_edited() -> None:
     assert old([at(4)], [at(1)], (*LINES, "fire(5)")) == set()
     elsewhere = at(4)
     assert old([elsewhere], [at(1)], (LINES[1], LINES[2], "other()", "fire(1)")) == {elsewhere}
+
+
+def test_what_the_base_had_counts_errors_of_the_library_alone() -> None:
+    error = at(1, severity=Severity.ERROR, releases=releases(0))
+    another = replace(error, location=at(2).location, releases=releases(3))
+    others = [at(1), at(1, severity=Severity.NOTE), replace(error, distribution="other", releases=releases(5))]
+    target = SimpleNamespace(distribution=error.distribution)
+    found = _before(target, {error, another, *others})
+    assert (found.errors, found.broken) == (2, releases(0, 3))
+    assert _before(target, set(others)) == Before(0, EMPTY)

@@ -72,3 +72,10 @@ def test_further_keywords_of_a_signature() -> None:
     more = Parameter("more", ParameterKind.VAR_KEYWORD)
     assert _row(Signature((a,), extra_keywords=("x", "y")), "f") == ("a", "*", "x=", "y=")
     assert _row(Signature((a, more), extra_keywords=("x",)), "f") == ("a", "**more")
+
+
+def test_a_rule_of_some_releases_holds_for_no_other_and_for_no_unknown_build() -> None:
+    some = Rule(("group",), DROP, "it is the default", releases=frozenset({"1"}))
+    assert [some.applies_to(release) for release in ("1", "2", None)] == [True, False, False]
+    every = Rule(("group",), DROP, "it is the default")
+    assert [every.applies_to(release) for release in ("1", "2", None)] == [True, True, True]
