@@ -11,8 +11,8 @@ from driftwatch.flow.domain.budget import Budget
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode
 from driftwatch.flow.domain.coverage import Coverage
 from driftwatch.flow.domain.exceptions import Handler, Try
-from driftwatch.flow.domain.state import State
-from driftwatch.flow.domain.values import Alternative, Deferred, Value
+from driftwatch.flow.domain.state import Arguments, State
+from driftwatch.flow.domain.values import Alternative, Atom, Deferred, Value
 from driftwatch.flow.syntax.syntax import Tree
 from driftwatch.flow.uses import Step
 
@@ -23,6 +23,22 @@ class Loop:
 
     breaks: list[State] = field(default_factory=list)
     continues: list[State] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Followed:
+    """A call in a loop as it was about to be followed, with all that it may depend on.
+
+    `around` are the handlers round it, the tests that led there, and how much had changed elsewhere; `faults` how many
+    uses had failed by then.
+    """
+
+    callee: FunctionCode
+    bound: Atom | None
+    arguments: Arguments
+    state: State
+    around: tuple[object, ...]
+    faults: int
 
 
 @dataclass(eq=False)
@@ -55,6 +71,8 @@ class Frame:
     """What is done here is done later, and perhaps elsewhere: a generator that is kept, or a coroutine."""
     calls: dict[int, int] = field(default_factory=dict)
     """How often each call has been followed from here."""
+    settled: dict[int, tuple[Followed, Value]] = field(default_factory=dict)
+    """For a call in a loop: how it was made when it left all as it was, and what it gave."""
     closure: tuple[dict[str, Value], ...] = ()
     tries: list[Try] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)

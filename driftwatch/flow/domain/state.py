@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.frozen import frozen
+from driftwatch.flow.domain.heap import Heap
 from driftwatch.flow.domain.path_conditions import NO_CONDITIONS, Conditions, assume, meet, spanned
 from driftwatch.flow.domain.predicates import may_be_ghosts
 from driftwatch.flow.domain.taint import tainted_within
@@ -211,8 +212,6 @@ def _without_constants(entry: Entry) -> Entry:
 
 NO_LIST, NO_DICT = ListContent(), DictContent()
 NO_ARGUMENTS = Arguments(NO_LIST, NO_DICT)
-
-
 NO_FAULTS: Swallowed = {}
 
 
@@ -231,13 +230,13 @@ class State:
         self,
         reach: ReleaseSet,
         variables: dict[str, Value] | None = None,
-        heap: dict[int, Content] | None = None,
+        heap: Heap | None = None,
         *,
         on_the_way_of: State | None = None,
     ) -> None:
         self.reach = reach
         self.vars: dict[str, Value] = {} if variables is None else variables
-        self.heap: dict[int, Content] = {} if heap is None else heap
+        self.heap = Heap() if heap is None else heap
         self.conditions: Conditions = NO_CONDITIONS if on_the_way_of is None else on_the_way_of.conditions
         self.ghost: ReleaseSet = EMPTY if on_the_way_of is None else on_the_way_of.ghost
         self.faults: Swallowed = NO_FAULTS if on_the_way_of is None else on_the_way_of.faults
@@ -273,15 +272,16 @@ class State:
             and other.ghost == self.ghost
             and other.faults == self.faults
             and other.vars == self.vars
-            and other.heap == self.heap
             and other.conditions == self.conditions
             and other.told == self.told
+            and other.heap.equals(self.heap)
         )
 
     def adopt(self, heap: Mapping[int, Content]) -> None:
         """Make containers that live elsewhere visible here."""
         for key, content in heap.items():
-            self.heap.setdefault(key, content)
+            if key not in self.heap:
+                self.heap[key] = content
 
     def forget(self, prefix: str) -> None:
         """Forget what is known of the attributes below a path, such as ``self``."""
@@ -322,18 +322,15 @@ def join_states(first: State | None, second: State | None, since: State | None =
     conditions, decided = meet(first.conditions, first.reach, second.conditions, second.reach)
     variables = first.vars.copy() if first.vars == second.vars else _join_variables(first, second, decided)
     heap = first.heap.copy()
-    if first.heap != second.heap:
-        known = since.heap if since is not None and _has_been_met(since, second, decided) else {}
-        for number, content in second.heap.items():
-            mine = heap.get(number)
-            if mine is content or known.get(number) is content:
-                continue
+    met = first.heap if since is None or not _has_been_met(since, second, decided) else since.heap
+    for number, content, _ in second.heap.differences(met):
+        mine = heap.get(number)
+        if content is not None and content is not mine:
             if first.told is not second.told and isinstance(mine, DictContent) and isinstance(content, DictContent):
                 mine, content = mine.telling(first.told - second.told), content.telling(second.told - first.told)
             heap[number] = content if mine is None else join_content(mine, first.reach, content, second.reach, decided)
-    for side, where in dropped:
-        if where:
-            _keep_ghosts(variables, heap, side, where)
+    for side, where in [each for each in dropped if each[1]]:
+        _keep_ghosts(variables, heap, side, where)
     joined = State(reach, variables, heap)
     joined.conditions, joined.ghost, joined.faults = conditions, ghost, faults
     joined.told = first.told if first.told is second.told else first.told & second.told
@@ -365,7 +362,14 @@ def ghosts(value: Value, where: ReleaseSet) -> Value:
     )
 
 
-def _keep_ghosts(variables: dict[str, Value], heap: dict[int, Content], side: State, where: ReleaseSet) -> None:
+def _may_hold_ghosts(content: Content) -> bool:
+    """Whether there may be something of the library in a container that a state alone has."""
+    elements = content.elements if isinstance(content, ListContent) else ()
+    entries = content.entries.values() if isinstance(content, DictContent) else elements
+    return may_be_ghosts(entry.value for entry in entries)
+
+
+def _keep_ghosts(variables: dict[str, Value], heap: Heap, side: State, where: ReleaseSet) -> None:
     """Where the program has ended on one side, what that would have given is on the other what is not there."""
     for name, value in side.vars.items():
         if not may_be_ghosts((value,)):
@@ -374,16 +378,12 @@ def _keep_ghosts(variables: dict[str, Value], heap: dict[int, Content], side: St
         kept = ghosts(value, where & variables[name].defined()) if name in variables else NOTHING
         if kept.alternatives:
             variables[name] = join(variables[name], kept)
-    for number, content in side.heap.items():
+    for number, content in side.heap.passing(_may_hold_ghosts):
         after = heap.get(number)
         if isinstance(content, DictContent) and isinstance(after, DictContent):
-            if not may_be_ghosts(entry.value for entry in content.entries.values()):
-                continue
             entries = {k: _with_ghosts(e, content.entries.get(k), where) for k, e in after.entries.items()}
             heap[number] = replace(after, entries=entries)
         elif isinstance(content, ListContent) and isinstance(after, ListContent):
-            if not may_be_ghosts(element.value for element in content.elements):
-                continue
             kept_elements = zip_longest(after.elements, content.elements[: len(after.elements)])
             heap[number] = replace(after, elements=tuple(_with_ghosts(e, old, where) for e, old in kept_elements))
 

@@ -133,9 +133,9 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
     body = run.state
     run.frame, run.state = outer_frame, outer
     outer_frame.classes.extend(frame.classes)
-    outer.heap.update(body.heap)
+    outer.heap.follow(body.heap)
     outer.ghost, outer.faults = body.ghost, body.faults
-    code.heap.update(body.heap)
+    code.heap.update(body.heap.as_dict())
     for name, value in body.vars.items():
         functions = [(where, a.code) for where, a in value.alternatives if isinstance(a, Function)]
         own = [(where, function) for where, function in functions if function.owner is code]
@@ -196,7 +196,7 @@ def _name_descriptors(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
                 given = (Value(((where, Class(code)),)), const(name, where))
                 if hook is not None:
                     run.call(hook, Arguments(ListContent(tuple(Entry(where, where, v) for v in given))), node)
-                    code.heap.update(run.state.heap)
+                    code.heap.update(run.state.heap.as_dict())
 
 
 def _subclass_uses(run: Run, code: ClassCode, node: cst.ClassDef) -> None:

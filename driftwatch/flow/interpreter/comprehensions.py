@@ -32,7 +32,7 @@ def list_comprehension(run: Run, node: cst.ListComp | cst.SetComp | cst.Generato
     for i, (where, atom) in enumerate(alternatives):
         run.state = outer.fork(where)
         found = join(found, _one_list(run, node, Value(((where, atom),)), i))
-        outer.heap.update(run.state.heap)
+        outer.heap.follow(run.state.heap)
     run.state = outer
     return found
 
@@ -133,7 +133,7 @@ def _loop(
                 run.state = outer.fork(here)
                 with run.turn(number):
                     _turn(run, loop, part, certain, origin, visit, open_)
-                outer.heap.update({k: v for k, v in run.state.heap.items() if k not in outer.heap})
+                outer.heap.add(run.state.heap)
     run.state = outer
 
 

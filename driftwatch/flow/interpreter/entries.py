@@ -16,6 +16,7 @@ from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode, Sum
 from driftwatch.flow.domain.coverage import Coverage, switched_off
 from driftwatch.flow.domain.dependencies import COMPLETES, Reads
 from driftwatch.flow.domain.frames import Frame
+from driftwatch.flow.domain.heap import Heap
 from driftwatch.flow.domain.recorder import merged_constructions
 from driftwatch.flow.domain.renaming import reachable
 from driftwatch.flow.domain.state import Content, DictContent, PartialContent, State
@@ -122,12 +123,12 @@ class Entries:
         constructs = function.owner is not None and function.name in CONSTRUCTORS
         identities = self._world.identities
         uid = identities.construction(function) if constructs else identities.activation(id(function), id(receiver))
-        state = State(reach, {}, dict(function.module.heap))
+        state = State(reach, {}, Heap(function.module.heap))
         if heap:
             # What the variables of the function round it hold.
-            state.adopt(dict(heap))
+            state.adopt(heap)
         if function.owner is not None:
-            state.adopt(dict((receiver or function.owner).heap))
+            state.adopt((receiver or function.owner).heap)
         if perhaps:
             state.assume(identities.test(), True, perhaps)
         budget = within.budget if within is not None else self._world.allowance.grant()
@@ -190,7 +191,7 @@ class Entries:
             frame.leaves_open,
             frame.forwards,
             frame.uses_library,
-            {k: c for k, c in end.heap.items() if k not in self._world.shared} if end is not None else {},
+            {k: c for k, c in end.heap.as_dict().items() if k not in self._world.shared} if end is not None else {},
             frozenset(frame.raises),
             frame.coverage.symbols() if frame.coverage is not None else {},
             gathered,
@@ -242,7 +243,7 @@ class Entries:
             closure = ({**(function.closure[0] if function.closure else {}), **variables}, *outer)
             if function not in self._active:
                 self._active.append(function)
-                heap = end.heap if end is not None else {}
+                heap = end.heap.as_dict() if end is not None else {}
                 self._analyse(function, function.reach, records=True, closure=closure, within=frame, heap=heap)
                 self._active.pop()
         for function in dict.fromkeys(frame.taken_over):

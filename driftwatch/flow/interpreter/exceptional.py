@@ -130,7 +130,7 @@ def _finally(run: Run, node: cst.Finally, last: Try, before: State, returned: in
         # It goes another way: nothing of this is returned after all.
         del run.frame.returns[returned:until]
     if after.reach and run.state.reach:
-        after.heap.update({k: v for k, v in run.state.heap.items() if k not in after.heap})
+        after.heap.add(run.state.heap)
         after.vars.update({k: v for k, v in run.state.vars.items() if variables.get(k) is not v})
         returned_with = {taken for state, _ in pending for taken in state.faults}
         more = {taken: where for taken, where in run.state.faults.items() if taken not in returned_with}

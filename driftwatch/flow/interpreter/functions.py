@@ -57,6 +57,7 @@ from driftwatch.flow.interpreter.parameters import all_parameters, bind_argument
 from driftwatch.flow.interpreter.receivers import differs
 from driftwatch.flow.interpreter.replaced import carried, enter_patches
 from driftwatch.flow.interpreter.run import MAX_DEPTH, Run
+from driftwatch.flow.interpreter.settled import about_to_follow, may_settle, settled
 from driftwatch.flow.interpreter.shared import keep_content
 from driftwatch.flow.interpreter.summaries import ask_for, by_summary, is_special, of_instance
 from driftwatch.flow.syntax.children import children
@@ -293,8 +294,12 @@ def enter(
     at_yield: Callable[[Value], None] | None = None,
 ) -> Value:
     """Follow a call into the function's body; `at_yield` is what is done where a context manager's generator yields."""
-    function.entered += 1
     outer, outer_frame = run.state, run.frame
+    call = about_to_follow(run, function, bound, arguments) if at_yield is None else None
+    known = settled(run, call, node)
+    if known is not None:
+        return known
+    function.entered += 1
     uid = run.world.identities.call(outer_frame, node)
     bindings = bind_arguments(run, function, bound, arguments, node, uid)
     seen = carried(run)
@@ -356,7 +361,9 @@ def enter(
         run.behind(node, end.reach, end.reach | (turned_away - always))
     if isinstance(bound, Instance):
         run.state.forget_attributes()
-    return of_nobody(value.within(end.reach), uid)
+    value = of_nobody(value.within(end.reach), uid)
+    may_settle(run, call, value, node)
+    return value
 
 
 def _records(frame: Frame, function: FunctionCode) -> bool:

@@ -16,6 +16,7 @@ from driftwatch.flow.domain.coverage import Coverage
 from driftwatch.flow.domain.dependencies import COMPLETES
 from driftwatch.flow.domain.enums import is_enumeration
 from driftwatch.flow.domain.frames import Frame
+from driftwatch.flow.domain.heap import Heap
 from driftwatch.flow.domain.state import Arguments, Content, Entry, ListContent, State
 from driftwatch.flow.domain.values import (
     NOTHING,
@@ -141,7 +142,7 @@ class Modules:
             self.executing -= 1
             module.executing = False
             module.executed = True
-        before, module.names, module.heap = module.heap, dict(run.state.vars), dict(run.state.heap)
+        before, module.names, module.heap = module.heap, dict(run.state.vars), run.state.heap.as_dict()
         put_back(self._world, module, before)
         mark = self.unexecuted_name(module, MODULE_MARK) if MODULE_MARK not in module.names else None
         mark_of_body(run, module, module.names if mark is None else {MODULE_MARK: mark})
@@ -219,13 +220,13 @@ class Modules:
         """Execute the statements that bind a name which turned out to be needed after all."""
         module.names[name] = unknown(self._all)
         run = Run(self._world)
-        run.state = State(self._all, dict(module.names), dict(module.heap))
+        run.state = State(self._all, dict(module.names), Heap(module.heap))
         del run.state.vars[name]
         for piece in pieces:
             run.frame = self._module_frame(module, self.tree(module, piece.first, piece.last), self._world.no_frame)
             run.block(run.frame.tree.module.body)
         finish(run, run.state)
-        module.heap.update(run.state.heap)
+        module.heap.update(run.state.heap.as_dict())
         module.names[name] = run.state.vars.get(name, unknown(self._all))
         for other, others in self._selection(module).skipped_names.items():
             if others == pieces and other in run.state.vars:
@@ -335,7 +336,7 @@ class Modules:
             return self._reexported(module, atom.name)
         run = Run(self._world)
         run.frame = self._module_frame(module, self.tree(module, piece.first, piece.last), self._world.no_frame)
-        run.state = State(self._all, dict(module.names), dict(module.heap))
+        run.state = State(self._all, dict(module.names), Heap(module.heap))
         run.block(run.frame.tree.module.body)
         finish(run, run.state)
         for code in run.frame.classes:
@@ -444,10 +445,10 @@ class Modules:
             run = Run(self._world)
             # Who asks for the name makes the use; here, none is recorded.
             run.frame = Frame(module, hook.code.tree, records=False, muted=True)
-            run.state = State(where, {}, dict(module.heap))
+            run.state = State(where, {}, Heap(module.heap))
             entry = Entry(where, where, const(name, where))
             found = run.call(Value(((where, hook),)), Arguments(ListContent((entry,))), hook.code.node)
-            module.heap.update(run.state.heap)
+            module.heap.update(run.state.heap.as_dict())
         finally:
             self._asked.discard(key)
         return found.within(where) if found.alternatives else unknown(where)

@@ -182,7 +182,7 @@ def contents_differ(world: World, before: Mapping[int, Content], after: Mapping[
     return any(known.get(first(key)) != naming.content(content) for key, content in other.items())
 
 
-def keep_one(world: World, code: ClassCode, key: int, heap: dict[int, Content]) -> None:
+def keep_one(world: World, code: ClassCode, key: int, heap: Mapping[int, Content]) -> None:
     """A container is found in an attribute, with the content that it has in a heap."""
     if key in world.shared:
         changed_content(world, key, heap[key], heap)

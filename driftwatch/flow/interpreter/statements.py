@@ -33,6 +33,7 @@ from driftwatch.flow.interpreter.managers import execute_with
 from driftwatch.flow.interpreter.matching import execute_match
 from driftwatch.flow.interpreter.names import assign_name, declare_outer
 from driftwatch.flow.interpreter.run import Run, escape, keep, settle
+from driftwatch.flow.interpreter.settled import BY_NAME
 from driftwatch.flow.syntax.syntax import statements
 from driftwatch.releases import EMPTY
 
@@ -193,8 +194,8 @@ def _asks_for_part(run: Run, node: cst.For) -> bool:
     if assigned is None or function is None or run.frame.globals:
         # A variable of the module may be looked at by any function that is called.
         return True
-    within = [tree.names_below(node.body), *(tree.names_below(inner.node) for inner in run.frame.defined)]
-    return any(names is None or names & assigned for names in within)
+    within = [tree.names_below(node.body), *(inner.tree.names_below(inner.node) for inner in run.frame.defined)]
+    return any(names & assigned or names & BY_NAME for names in within)
 
 
 def _plain_names(target: cst.CSTNode) -> set[str] | None:
@@ -230,7 +231,7 @@ class _Before:
             return False
         if after.conditional != before.conditional:
             return False
-        if not before.heap.items() <= after.heap.items():
+        if any(was is not None and was != now for _, was, now in before.heap.differences(after.heap)):
             return False
         assigned = _plain_names(target) if target is not None else None
         return after.vars == before.vars or bool(assigned and _others(after, assigned) == _others(before, assigned))

@@ -33,7 +33,7 @@ class Tree:
     before: int = 0
     """How many lines `ast` counts before them: they may have been parsed with the whole file."""
     _positions: Positions | None = field(default=None, repr=False)
-    _names: dict[cst.CSTNode, frozenset[str] | None] = field(default_factory=dict, repr=False)
+    _names: dict[cst.CSTNode, frozenset[str]] = field(default_factory=dict, repr=False)
     _stand_at: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict, repr=False)
     """For what stands in a string: the string."""
 
@@ -59,14 +59,20 @@ class Tree:
         self._stand_at.update(dict.fromkeys(walk(made), node))
         return made
 
-    def names_below(self, node: cst.CSTNode) -> frozenset[str] | None:
-        """Every name that is written below a node; None where functions are defined there."""
-        if node not in self._names:
-            nodes = list(walk(node))
-            defines = any(isinstance(each, (cst.FunctionDef, cst.ClassDef)) for each in nodes)
-            names = frozenset(each.value for each in nodes if type(each) is cst.Name)
-            self._names[node] = None if defines else names
-        return self._names[node]
+    def names_below(self, node: cst.CSTNode) -> frozenset[str]:
+        """Every name that is written below a node, also in the functions that are defined there."""
+        known = self._names.get(node)
+        if known is None:
+            names: set[str] = set()
+            waiting = [node]
+            for each in waiting:
+                for below in walk(each):
+                    if type(below) is cst.Name:
+                        names.add(below.value)
+                    elif type(below) is cst.FunctionDef and (body := self.body(below)) is not below.body:
+                        waiting.append(body)
+            known = self._names[node] = frozenset(names)
+        return known
 
     def location(self, node: cst.CSTNode) -> Location:
         """Where a node stands in the file."""

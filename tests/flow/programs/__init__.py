@@ -45,6 +45,7 @@ from tests.flow.programs.registries import REGISTRIES
 from tests.flow.programs.results import RESULTS
 from tests.flow.programs.scopes import SCOPES
 from tests.flow.programs.sets import SETS
+from tests.flow.programs.settled import SETTLED
 from tests.flow.programs.sight import SIGHT
 from tests.flow.programs.skips import SKIPS
 from tests.flow.programs.small_faults import SMALL_FAULTS
@@ -56,7 +57,7 @@ from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *SMALL_FAULTS,
-    *CARRIED, *TRAVELLED,
+    *CARRIED, *TRAVELLED, *SETTLED,
     *IMPORTS, *HANDED, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *PUT_OFF, *DECORATORS, *CONTROL,
     *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
