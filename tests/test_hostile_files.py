@@ -57,6 +57,24 @@ def test_a_source_is_analysed_or_told(kind: str, made: Path, scan: Scan) -> None
             assert "bad.py" in {each["path"] for each in report["unresolved"]}, name
 
 
+@pytest.mark.parametrize("kind", SOURCES)
+def test_beside_a_source_the_rest_is_fixed(
+    kind: str, made: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(made)
+    paths = [made / f"bad_{i}.py" for i in range(len(SOURCES[kind]))]
+    for path, content in zip(paths, SOURCES[kind].values(), strict=True):
+        path.write_bytes(content)
+    status = execute(["fix", "--unsafe", "--no-cache"], {})
+    out, err = capsys.readouterr()
+    for path in paths:
+        path.unlink()
+    assert status == 1
+    assert "itself failed" not in err
+    assert not ACTS & set(out + err)
+    assert '+    if _FIRE_TAKES_GLAZE:\n+        options["glaze"] = "blue"\n' in out
+
+
 @pytest.mark.parametrize("kind", [SETTINGS, TABLES, PATTERNS], ids=["settings", "tables", "patterns"])
 def test_a_configuration_applies_or_is_told(kind: dict[str, bytes], made: Path, scan: Scan) -> None:
     path = made / "pyproject.toml"
