@@ -126,3 +126,16 @@ def _looks(folder: Path, text: str) -> tuple[int, list[str]]:
         patched.setattr(escape._Looking, "_atom", counting)
         analysis = analysed(folder, {"main.py": text})
     return counted[0], [each.reason for each in analysis.unresolved]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "def run(s, f, x):\n    return f(s, x)\n\n\ndef main(x):\n    return run(Scope(), None, comm.fuse(x, 1))\n",
+        "class Other:\n    def __init__(self, s):\n        self.f = comm.fuse\n\n\ndef main():\n    Other(Scope())\n",
+    ],
+)
+def test_an_object_in_a_list_of_its_own_is_asked_once(last: str, tmp_path: Path) -> None:
+    """It holds itself: to ask what it holds of what it holds has no end."""
+    text = HEAD + "class Scope:\n    def __init__(self):\n        self.chain = [self]\n\n\n" + last
+    assert analysed(tmp_path, {"main.py": text}).diagnostics == ()

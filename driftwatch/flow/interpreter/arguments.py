@@ -61,25 +61,29 @@ def written_in(run: Run, node: cst.CSTNode, name: str | None) -> Location | None
 
 def is_interesting(run: Run, arguments: Arguments) -> bool:
     """Whether a call passes something of the library, or text that names it."""
-    return any(_interesting(run, atom) for value in arguments.values() for _, atom in value.alternatives)
+    seen: set[int] = set()
+    return any(_interesting(run, atom, seen) for value in arguments.values() for _, atom in value.alternatives)
 
 
-def _interesting(run: Run, atom: Atom) -> bool:
+def _interesting(run: Run, atom: Atom, seen: set[int]) -> bool:
+    """Whether there is something of the library in a thing; `seen` are the objects and lists asked already."""
     if touches_library(atom) or isinstance(atom, (Function, Partial)):
         return True
     if isinstance(atom, Const):
         return isinstance(atom.value, str) and run.target.is_named_by(atom.value)
-    if isinstance(atom, Instance) and atom.site is not None:
+    if isinstance(atom, Instance) and atom.site is not None and atom.site not in seen:
+        seen.add(atom.site)
         held = run.content(atom.site)
         return isinstance(held, DictContent) and any(
-            (not isinstance(a, Instance) and _interesting(run, a)) or differs_by_release(e.value)
+            (not isinstance(a, Instance) and _interesting(run, a, seen)) or differs_by_release(e.value)
             for e in held.entries.values()
             for _, a in e.value.alternatives
         )
-    if isinstance(atom, ListRef):
+    if isinstance(atom, ListRef) and atom.key not in seen:
+        seen.add(atom.key)
         content = run.content(atom.key)
         return isinstance(content, ListContent) and any(
-            not isinstance(a, (ListRef, DictRef)) and _interesting(run, a)
+            not isinstance(a, (ListRef, DictRef)) and _interesting(run, a, seen)
             for e in content.elements
             for _, a in e.value.alternatives
         )
