@@ -130,6 +130,10 @@ class FunctionCode:
     """The method that a decorator has put this one in the place of."""
     patches: tuple[Value, ...] = ()
     """What its decorators replace of the library while it runs."""
+    managers: tuple[cst.BaseExpression, ...] = ()
+    """The decorators of it that are context managers, the outermost first: each call is executed within them."""
+    within: cst.With | None = None
+    """Its body as it is executed within these, once somebody has called it."""
     guards: tuple[Guard, ...] = ()
     """The tests behind which it is defined."""
     escaped: ReleaseSet = EMPTY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode
-from driftwatch.flow.domain.lineage import methods_of
+from driftwatch.flow.domain.lineage import lineage, methods_of
 from driftwatch.flow.domain.state import (
     Arguments,
     Entry,
@@ -19,12 +19,13 @@ from driftwatch.flow.domain.values import (
     Lazy,
     LibMethod,
     LibObject,
+    Managed,
     Partial,
     Replacing,
     Value,
 )
 from driftwatch.flow.interpreter.escape import has_library, lose
-from driftwatch.flow.interpreter.functions import TRANSPARENT_DECORATORS, is_known_callable
+from driftwatch.flow.interpreter.functions import TRANSPARENT_DECORATORS, is_known_callable, manages
 from driftwatch.flow.interpreter.parameters import all_parameters
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.interpreter.skips import mark_skipped
@@ -39,7 +40,7 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
     function.decorators = tuple(_decorator_name(d) for d in node.decorators)
     value = Value(((run.state.reach, Function(function)),))
     run.eager += 1
-    applied = [(decorator, run.eval(decorator.decorator, callee=True)) for decorator in node.decorators]
+    applied = [(decorator, _evaluated(run, decorator)) for decorator in node.decorators]
     run.eager -= 1
     _evaluate_defaults(run, node.params)
     if run.frame.function is not None:
@@ -49,6 +50,7 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
         function.closure = run.frame.closure or None
     run.frame.defined.append(function)
     function.patches = tuple(wrapper for _, wrapper in applied if wrapper.where(lambda a: isinstance(a, Replacing)))
+    function.managers = ()
     for decorator, wrapper in reversed(applied):
         value = _decorated(run, function, decorator, wrapper, value)
     owner, before = run.frame.owner, run.state.vars.get(node.name.value)
@@ -58,6 +60,17 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
         if function.decorators[-1] == f"{node.name.value}.setter":
             owner.setters[node.name.value] = function
         return before
+    return value
+
+
+def _evaluated(run: Run, decorator: cst.Decorator) -> Value:
+    """What a decorator is; a context manager of the code base is entered when the function is called."""
+    inner, before = decorator.decorator, run.entered
+    called = run.eval(inner.func, callee=True).single() if isinstance(inner, cst.Call) else None
+    if isinstance(called, Function) and manages(called.code):
+        run.entered = inner
+    value = run.eval(inner, callee=True)
+    run.entered = before
     return value
 
 
@@ -83,6 +96,10 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
     alone = wrapper.single()
     if isinstance(alone, Lazy):
         wrapper = run.world.modules.look_at(alone) or wrapper
+    if wrapper.alternatives and all(_manages_calls(atom) for _, atom in wrapper.alternatives):
+        if isinstance(function.node, cst.FunctionDef) and function.node.asynchronous is None:
+            function.managers = (decorator.decorator, *function.managers)
+            return value
     several = len(wrapper.alternatives) > 1
     of_library = wrapper.only(
         lambda atom: isinstance(atom, (LibObject, LibMethod)) or (several and _is_partial(run, atom))
@@ -123,6 +140,15 @@ def _decorated(run: Run, function: FunctionCode, decorator: cst.Decorator, wrapp
             return made
     function.escaped |= function.reach
     return value
+
+
+def _manages_calls(atom: Atom) -> bool:
+    """Whether what decorates a function is a context manager within which the calls of that are executed."""
+    if not isinstance(atom, Instance):
+        return isinstance(atom, Managed)
+    # Only as a `contextlib.ContextDecorator` can what is entered be put on a function, unless its class says how.
+    methods = {name for each in lineage(atom.code)[0] for name in each.methods}
+    return "__exit__" in methods and "__call__" not in methods
 
 
 def _is_partial(run: Run, atom: Atom) -> bool:

@@ -400,7 +400,7 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         begin_generator(run, frame)
     run.world.entries.activate(function)
     try:
-        run.block(body.body)
+        run.block(body.body if not function.managers else [_within(function, body)])
     finally:
         run.world.entries.deactivate()
     if run.state.reach:
@@ -438,6 +438,13 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
     if generates:
         return value_of(frame.yields), end if end is not None else State(start, {}, state.heap, on_the_way_of=state)
     return value, end
+
+
+def _within(function: FunctionCode, body: cst.BaseSuite) -> cst.With:
+    """A body as it is executed: within what decorates its function."""
+    if function.within is None:
+        function.within = cst.With([cst.WithItem(item) for item in function.managers], body)
+    return function.within
 
 
 def _leave(run: Run, frame: Frame, given_out: Iterable[Alternative], end: State | None) -> None:

@@ -249,10 +249,14 @@ def _through_generator(run: Run, atom: Managed, node: cst.With, within: Block) -
 
     _enter_generator(run, atom, at_yield)
     run.go_back(path)
-    if not before.reach <= reached:
+    without = before.reach - reached
+    if reached:
+        # Where it neither yields nor ends, it has raised.
+        without &= run.state.reach
+    if without:
         # That it yields nothing there is more likely what is not known of it.
         after = run.state
-        run.state = before.fork(before.reach - reached)
+        run.state = before.fork(without)
         within(unknown(run.state.reach))
         settle(run, [after, run.state])
 

@@ -28,6 +28,7 @@ from tests.flow.programs.layout import LAYOUT
 from tests.flow.programs.looked_up import LOOKED_UP
 from tests.flow.programs.made_classes import MADE_CLASSES
 from tests.flow.programs.managers import MANAGERS
+from tests.flow.programs.managers_as_decorators import MANAGERS_AS_DECORATORS
 from tests.flow.programs.matched import MATCHED
 from tests.flow.programs.namespaces import NAMESPACES
 from tests.flow.programs.objects import OBJECTS
@@ -57,7 +58,7 @@ from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
     *SMALL_FAULTS,
-    *CARRIED, *TRAVELLED, *SETTLED,
+    *CARRIED, *TRAVELLED, *SETTLED, *MANAGERS_AS_DECORATORS,
     *IMPORTS, *HANDED, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *PUT_OFF, *DECORATORS, *CONTROL,
     *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
