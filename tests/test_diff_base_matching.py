@@ -68,6 +68,12 @@ def test_lines_that_moved_and_lines_that_were_edited() -> None:
     edited = at(1, 9)
     assert old([edited], [at(1)], ("result = fire(1)", *LINES[1:])) == {edited}
     assert old([at(4)], [at(1)], (*LINES, "fire(5)")) == set()
+    shifted = at(4)
+    assert old([shifted], [at(3)], (LINES[0], "", *LINES[1:])) == {shifted}
+    between = at(2, 9)
+    assert old([between], [at(2)], (LINES[0], "result = fire(2)", LINES[2])) == {between}
+    for now, before in ((3, 2), (2, 1), (1, 2), (2, 3)):
+        assert old([at(now, 9)], [at(before)], (LINES[0], "result = fire(2)", LINES[2])) == set()
     elsewhere = at(4)
     assert old([elsewhere], [at(1)], (LINES[1], LINES[2], "other()", "fire(1)")) == {elsewhere}
 

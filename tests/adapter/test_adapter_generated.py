@@ -352,6 +352,8 @@ def test_modules_that_clash_are_refused() -> None:
     ("text", "message"),
     [
         ("colour = 1", "unknown key"),
+        ("main = 'run-me'", "'main' must be a name, not 'run-me'"),
+        ("functions = ['f', 'not a name']", "'functions' must be a list of names"),
         (
             '[[rule]]\nfunctions = ["f"]\nparameters = ["p"]\naction = "hide"\nbecause = "b"\nevidence = "e"',
             "'action' must be one of drop, drop-and-warn, refuse, not 'hide'",
