@@ -79,3 +79,13 @@ def test_a_rule_of_some_releases_holds_for_no_other_and_for_no_unknown_build() -
     assert [some.applies_to(release) for release in ("1", "2", None)] == [True, False, False]
     every = Rule(("group",), DROP, "it is the default")
     assert [every.applies_to(release) for release in ("1", "2", None)] == [True, True, True]
+
+
+def test_what_opens_a_recorded_signature() -> None:
+    for row, any_positional, any_keyword in (
+        (("a", "*args", "b="), True, False),
+        (("a", "*", "b"), False, False),
+        (("a", "**rest"), False, True),
+    ):
+        shape = recorded(row)
+        assert (shape.any_positional, shape.any_keyword) == (any_positional, any_keyword)
