@@ -25,12 +25,14 @@ _PLAIN = (
 
 def refusals(node: FunctionNode) -> tuple[Refusal, ...]:
     """The conditions under which a call of the function raises before it does anything, in order."""
-    if flavour(node) is not None:
-        return ()
     arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     parameters = {argument.arg for argument in arguments} - {"self", "cls"}
     found: dict[Refusal, None] = {}
-    for statement in node.body:
+    # What comes after the last that may refuse something decides nothing, and is most of what there is.
+    deciding = [i for i, each in enumerate(node.body) if isinstance(each, ast.If) and _raised(each.body) is not None]
+    if not deciding or flavour(node) is not None:
+        return ()
+    for statement in node.body[: deciding[-1] + 1]:
         if isinstance(statement, ast.If) and (exception := _raised(statement.body)) is not None:
             names = {inner.id for inner in ast.walk(statement.test) if isinstance(inner, ast.Name)}
             text = ast.unparse(statement.test)

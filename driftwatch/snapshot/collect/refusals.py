@@ -29,8 +29,10 @@ def keywords_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Keywords:
     rest = node.args.kwarg.arg
     taken: list[str] = []
     refused: list[str] = []
-    for statement in node.body:
-        if isinstance(statement, ast.If) and _raises_type_error(statement.body) and not statement.orelse:
+    # What comes after the last that may refuse something decides nothing, and is most of what there is.
+    deciding = [i for i, statement in enumerate(node.body) if _may_refuse(statement)]
+    for statement in node.body[: deciding[-1] + 1 if deciding else 0]:
+        if isinstance(statement, ast.If) and _may_refuse(statement):
             if _is_anything_left(statement.test, rest):
                 return Keywords(tuple(dict.fromkeys(taken)), tuple(refused))
             if (name := _asked_for(statement.test, rest)) is not None:
@@ -41,6 +43,10 @@ def keywords_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Keywords:
             break
         taken += found
     return Keywords(None, tuple(refused))
+
+
+def _may_refuse(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and not statement.orelse and _raises_type_error(statement.body)
 
 
 def _raises_type_error(body: list[ast.stmt]) -> bool:
