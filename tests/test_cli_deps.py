@@ -241,3 +241,22 @@ def test_several_modules_of_one_distribution_are_all_checked(index: FakeIndex, t
     found = {(each["code"], each["line"], *each["releases"]) for each in report["findings"]}
     assert found >= {("DW202", 1, "1.1"), ("DW102", 4, "1.1")}
     assert report["dependencies"][0]["highest"] == "1.0"
+
+
+def test_a_guard_that_asks_for_the_version_is_understood(index: FakeIndex, tmp_path: Path) -> None:
+    """The module is the distribution's own, and its `__version__` is the release."""
+    for version, source in (("1.0", "def dry(pot): ...\n"), ("2.0", "def bake(pot): ...\n")):
+        files = {"oven/__init__.py": f"__version__ = {version!r}\n{source}"}
+        index.add("oven", f"oven-{version}-py3-none-any.whl", make_wheel(files, "oven", version))
+    folder = tmp_path / "guarded"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text(
+        '[project]\nname = "guarded"\nversion = "1"\ndependencies = ["oven>=1"]\n', encoding="utf-8"
+    )
+    (folder / "guarded.py").write_text(
+        "import oven\nfrom oven import __version__ as found\n\n\ndef old():\n    return found.startswith('1.')\n\n\n"
+        "def fire(pot):\n    if old():\n        return oven.dry(pot)\n    return oven.bake(pot)\n",
+        encoding="utf-8",
+    )
+    result = deps(index, folder)
+    assert (result.status, result.out.splitlines()[0]) == (0, "oven>=1  holds with all 2 releases, 1.0 to 2.0")

@@ -77,7 +77,8 @@ def module_member(run: Run, module: str, name: str, where: ReleaseSet) -> list[A
     for epoch in run.history.of(ref):
         here = epoch.releases & left
         if here:
-            found.append((here, object_of(epoch, ref)))
+            is_release = name == "__version__" and "." not in module
+            found += run.target.versions(here) if is_release else [(here, object_of(epoch, ref))]
             left -= here
     submodule = run.history.has_module(f"{module}.{name}") & left
     if submodule:
