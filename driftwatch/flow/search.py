@@ -118,7 +118,7 @@ class LibrarySearch:
                 self.world.modules.execute(module)
             except SourceError as error:
                 self.files.failed(module, error)
-            known = self._exports[module] = telling_names(self.world.entries, module)
+            known = self._exports[module] = telling_names(self.world.entries, module, self.world.target)
         return known
 
     def _importers(self, searched: set[tuple[str, str]]) -> list[str]:

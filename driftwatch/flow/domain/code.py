@@ -21,6 +21,8 @@ from driftwatch.flow.syntax.syntax import Tree
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model.symbols import Ref
 
+_IMPORTERS = frozenset({"import_module", "__import__"})
+
 
 @dataclass(eq=False)
 class ModuleCode:
@@ -79,6 +81,12 @@ class ModuleCode:
     def lines(self) -> list[str]:
         """The lines of the file."""
         return self._content[0]
+
+    @cached_property
+    def imports_by_text(self) -> bool:
+        """Whether a call of its may import what a text names."""
+        pieces = self.survey.pieces if self.survey is not None else ()
+        return any(not _IMPORTERS.isdisjoint(piece.mentions | piece.attributes) for piece in pieces)
 
     @cached_property
     def set_outside(self) -> dict[str, tuple[object, ...] | None]:

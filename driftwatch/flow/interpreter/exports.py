@@ -10,16 +10,21 @@ from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.renaming import held_by, reachable
 from driftwatch.flow.domain.state import Content
 from driftwatch.flow.domain.taint import differs_by_release, tells
-from driftwatch.flow.domain.values import NOTHING, Atom, Class, Function, Instance, MethodOf, Value, join, key_of
+from driftwatch.flow.domain.target import Target
+from driftwatch.flow.domain.values import NOTHING, Atom, Class, Const, Function, Instance, MethodOf, Value, join, key_of
 from driftwatch.flow.interpreter.entries import Entries
+from driftwatch.flow.interpreter.parameters import default_texts
 
 
-def telling_names(entries: Entries, module: ModuleCode) -> set[str]:
+def telling_names(entries: Entries, module: ModuleCode, target: Target) -> set[str]:
     """Names of a module whose value tells something about the library to whoever imports them."""
     found: set[str] = set()
     for name, value in list(module.names.items()):
         written = module.global_writes.get(name)
-        if "." not in name and _tells(entries, join(value, written) if written is not None else value, module.heap):
+        if "." in name:
+            continue
+        here = join(value, written) if written is not None else value
+        if _tells(entries, here, module.heap) or _names_library(module, target, here):
             found.add(name)
     found.update(_asked_for(entries, module))
     return found
@@ -66,6 +71,25 @@ def _tells(entries: Entries, value: Value, heap: Mapping[int, Content]) -> bool:
     if differs_by_release(value):
         return True
     return any(_matters(entries, atom) for each in (value, *_within(value, heap)) for _, atom in each.alternatives)
+
+
+def _names_library(module: ModuleCode, target: Target, value: Value) -> bool:
+    """Whether a value is, or holds, a text by which whoever imports it may import the library.
+
+    The bare name of the package is a word that code bases have for other things too: it counts beside an import by
+    text alone.
+    """
+    names = target.is_named_by if module.imports_by_text else target.is_inside
+    holders = [value, *_within(value, module.heap)]
+    for each in list(holders):
+        for _, atom in each.alternatives:
+            if isinstance(atom, (Class, Instance)):
+                holders += (*atom.code.attributes.values(), *atom.code.set_on_class.values())
+                holders += atom.code.constants.values()
+    atoms = [atom for each in holders for _, atom in each.alternatives]
+    texts = [atom.value for atom in atoms if isinstance(atom, Const) and isinstance(atom.value, str)]
+    texts += [text for atom in atoms if isinstance(atom, Function) for text in default_texts(atom.code)]
+    return any(map(names, texts))
 
 
 def _within(value: Value, heap: Mapping[int, Content]) -> Iterator[Value]:

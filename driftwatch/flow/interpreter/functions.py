@@ -53,7 +53,7 @@ from driftwatch.flow.interpreter.generators import begin_generator, end_generato
 from driftwatch.flow.interpreter.handed import hand_over, holds_mutable
 from driftwatch.flow.interpreter.names import assigned_outside
 from driftwatch.flow.interpreter.objects import content_of
-from driftwatch.flow.interpreter.parameters import all_parameters, bind_arguments
+from driftwatch.flow.interpreter.parameters import all_parameters, bind_arguments, default_texts
 from driftwatch.flow.interpreter.receivers import differs
 from driftwatch.flow.interpreter.replaced import carried, enter_patches
 from driftwatch.flow.interpreter.run import MAX_DEPTH, Run
@@ -187,10 +187,8 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         return True
     if _leaves_something(run, callee, summary, arguments) or _tells_more(summary, arguments):
         return True
-    if summary.asks_constants and summary.uses_library:
-        if passes_constants(run, arguments) or _defaults_to_text(function):
-            return True
-    if _decides(run, callee, summary, arguments):
+    asks = summary.asks_constants and _is_told_constants(run, function, summary, arguments)
+    if asks or _decides(run, callee, summary, arguments):
         return True
     if isinstance(callee.bound, (Class, Instance)) and callee.bound.code is not function.owner:
         if differs(callee.bound.code, summary, run.world.dependencies):
@@ -275,8 +273,11 @@ def _is_a_choice(returns: Value) -> bool:
     return False
 
 
-def _defaults_to_text(function: FunctionCode) -> bool:
-    return any(isinstance(each.default, cst.SimpleString) for each in all_parameters(function.node.params))
+def _is_told_constants(run: Run, function: FunctionCode, summary: Summary, arguments: Arguments) -> bool:
+    """Whether a call says what a function asks: what of the library it uses, or where the library is."""
+    defaults = tuple(default_texts(function))
+    told = summary.uses_library and (defaults or passes_constants(run, arguments))
+    return bool(told) or any(map(run.target.is_inside, defaults))
 
 
 def _is_hidden(run: Run) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
 from driftwatch.flow.domain.code import FunctionCode
@@ -31,6 +33,14 @@ FIXTURES = {"monkeypatch": "pytest.MonkeyPatch", "mocker": "pytest_mock.mocker"}
 
 def all_parameters(params: cst.Parameters) -> list[cst.Param]:
     return [*params.posonly_params, *params.params, *params.kwonly_params]
+
+
+def default_texts(function: FunctionCode) -> Iterator[str]:
+    """The texts that parameters of a function have as defaults."""
+    for each in all_parameters(function.node.params):
+        value = each.default.evaluated_value if isinstance(each.default, cst.SimpleString) else None
+        if isinstance(value, str):
+            yield value
 
 
 def bind_unknown(

@@ -30,6 +30,7 @@ from tests.flow.programs.made_classes import MADE_CLASSES
 from tests.flow.programs.managers import MANAGERS
 from tests.flow.programs.managers_as_decorators import MANAGERS_AS_DECORATORS
 from tests.flow.programs.matched import MATCHED
+from tests.flow.programs.named_elsewhere import NAMED_ELSEWHERE
 from tests.flow.programs.namespaces import NAMESPACES
 from tests.flow.programs.objects import OBJECTS
 from tests.flow.programs.obtainable import OBTAINABLE
@@ -64,6 +65,7 @@ PROGRAMS = (
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
     *ITERATION, *EXPORTED, *CONSTANTS, *FILLED, *PUT_BY_OTHERS, *MATCHED, *TOLD_BY_CALLERS,
-    *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *NAMESPACES, *LOOKED_UP, *MADE_CLASSES, *CAREFUL,
+    *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *NAMED_ELSEWHERE,
+    *NAMESPACES, *LOOKED_UP, *MADE_CLASSES, *CAREFUL,
     *CALL_GRAPH,
 )  # fmt: skip
