@@ -119,7 +119,7 @@ def fix(
     findings = _worth_it(before, codes_of(select, None))
     planner = _planner(before, request.targets, unsafe)
     source = planner.source
-    for _ in range(ROUNDS):
+    for further in reversed(range(ROUNDS)):
         plan = planner.plan(findings)
         files = _written(plan, source, before)
         if not files:
@@ -127,6 +127,8 @@ def fix(
         after = scan(replace(request, changed={str(file.place): file.after for file in files}))
         failures = _Proof(before, after).failures(plan.repairs)
         if not failures:
+            if further and planner.settle(_gone(plan.refusals, after)):
+                continue
             files, plan.refusals = _along(files, plan.refusals, after)
             return Fixed(before, after, Offer(findings, files, tuple(plan.refusals)))
         _give_up(planner, failures)
@@ -147,8 +149,7 @@ def _along(
     files: tuple[Changed, ...], refusals: list[Refusal], after: Report
 ) -> tuple[tuple[Changed, ...], list[Refusal]]:
     """What goes away with a repair of something else goes away by it."""
-    still = {_subject(finding) for finding in _told(after)}
-    gone = [each.finding for each in refusals if _subject(each.finding) not in still]
+    gone = _gone(refusals, after)
     found: list[Changed] = []
     for file in files:
         first, *others = file.repairs
@@ -156,6 +157,12 @@ def _along(
         found.append(replace(file, repairs=(replace(first, findings=(*first.findings, *own)), *others)))
     paths = {file.path for file in files}
     return tuple(found), [r for r in refusals if r.finding not in gone or r.finding.location.path not in paths]
+
+
+def _gone(refusals: Iterable[Refusal], after: Report) -> list[Finding]:
+    """What has no repair of its own, and is not said any more."""
+    still = {_subject(finding) for finding in _told(after)}
+    return [each.finding for each in refusals if _subject(each.finding) not in still]
 
 
 def _sources(result: Report) -> Callable[[str], Source]:

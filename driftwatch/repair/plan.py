@@ -70,7 +70,8 @@ class Plan:
 class Planner:
     """Plans repairs. `losses` are by distribution; `refused` are findings whose repair did not stand the proof.
 
-    `tried` counts the flags of its own that a module has been seen not to answer with, by fingerprint.
+    `tried` counts the flags of its own that a module has been seen not to answer with, by fingerprint. `settled` are
+    findings that have been seen to go away by the repairs of others, `in_vain` those that keep others from a repair.
     """
 
     source: Callable[[str], Source]
@@ -79,6 +80,8 @@ class Planner:
     unsafe: bool = False
     refused: dict[str, str] = field(default_factory=dict)
     tried: Counter[str] = field(default_factory=Counter)
+    settled: set[Finding] = field(default_factory=set)
+    in_vain: set[Finding] = field(default_factory=set)
 
     def plan(self, findings: Iterable[Finding]) -> Plan:
         """The repairs of findings, file by file."""
@@ -139,14 +142,22 @@ class Planner:
             self._keywords(plan, self.source(path), left)
         return plan
 
+    def settle(self, gone: Iterable[Finding]) -> bool:
+        """Note what goes away by the repairs of others; whether there may be more to repair for that."""
+        more = self.in_vain.intersection(gone) - self.settled
+        self.settled |= more
+        return bool(more)
+
     def _in_vain(self, plan: Plan, wishes: Mapping[str, list[keywords.Wish]]) -> Iterator[tuple[keywords.Wish, str]]:
         """What would make a call go on only to fail for another reason, which nobody fixes."""
-        failing = [refusal.finding for refusal in plan.refusals if refusal.finding.code in _FAILS]
+        told = [refusal.finding for refusal in plan.refusals if refusal.finding.code in _FAILS]
+        failing = [finding for finding in told if finding not in self.settled]
         for wish in (wish for found in wishes.values() for wish in found):
             mine = wish.finding
             calls = self._calls(mine)
             others = [each for each in failing if each.symbol == mine.symbol and calls & self._calls(each)]
             if mine.releases <= union([other.releases for other in others]):
+                self.in_vain.update(others)
                 yield wish, f"the call fails in these releases anyway: {', '.join(sorted({o.code for o in others}))}"
 
     def _calls(self, finding: Finding) -> set[Location]:

@@ -410,6 +410,27 @@ def test_a_second_run_changes_nothing_more(tmp_path: Path) -> None:
     assert not again.offer.refusals
 
 
+def test_what_another_repair_makes_go_away_keeps_nothing_back(tmp_path: Path) -> None:
+    """A place that is another in later releases, and is filled twice there: with a name it is neither."""
+    texts = ["(total, output=False)", "(total, output=False, early=0)", "(total, early=0, output=False)"]
+    releases = [of_one_function(str(number), signature(text)) for number, text in enumerate(texts, 1)]
+    library = merge("shell", "shell", releases)
+    source = """\
+        import shell
+
+
+        def main():
+            options = {"early": 2}
+            return shell.run(1, True, **options)
+        """
+    result = fixed(tmp_path, source, library=library, unsafe=True)
+    assert "shell.run(1, output=True, **options)" in text_of(result)
+    assert '    if _RUN_TAKES_EARLY:\n        options["early"] = 2\n' in text_of(result)
+    assert not result.offer.refusals
+    assert not result.after.failed
+    assert not fixed(tmp_path, text_of(result), library=library, unsafe=True).offer.files
+
+
 def test_a_default_that_a_comment_speaks_of_is_kept(tmp_path: Path) -> None:
     source = """\
         import kiln
