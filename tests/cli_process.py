@@ -61,9 +61,16 @@ class Result:
 
 
 def run(
-    *arguments: str, cwd: Path = ROOT, environment: Mapping[str, str] | None = None, code: str | None = None
+    *arguments: str,
+    cwd: Path = ROOT,
+    environment: Mapping[str, str] | None = None,
+    code: str | None = None,
+    limit: float | None = 120,
 ) -> Result:
-    """``driftwatch ARGUMENTS``; `code` runs first, in the same process."""
+    """``driftwatch ARGUMENTS``; `code` runs first, in the same process.
+
+    `limit` is in seconds; None where the network decides how long it takes, and each request has a limit of its own.
+    """
     program = ["-m", "driftwatch"]
     if code is not None:
         program = ["-c", f"import sys\n{code}\nfrom driftwatch.cli import main\nmain()\n"]
@@ -76,7 +83,7 @@ def run(
         encoding="utf-8",
         errors="surrogateescape",
         check=False,
-        timeout=120,
+        timeout=limit,
     )
     return Result(done.returncode, done.stdout, done.stderr)
 

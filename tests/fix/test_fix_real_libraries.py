@@ -107,7 +107,7 @@ print(flask.escape("<x>"), flask.Markup("<b>"), flask.json.dumps({"a": 1}))
 """
 
 CASES = (
-    Case("jinja2", JINJA, "jinja2", ">=2.11", ("3.0.3", "3.1.6"), ("3.0.3",), ("markupsafe==2.1.5",)),
+    Case("jinja2", JINJA, "jinja2", ">=2.11,<3.2", ("3.0.3", "3.1.6"), ("3.0.3",), ("markupsafe==2.1.5",)),
     Case(
         "urllib3",
         URLLIB3,
@@ -117,7 +117,7 @@ CASES = (
         ("1.25.11", "1.26.20"),
         unsafe=True,
     ),
-    Case("click", CLICK, "click", ">=8.1", ("8.1.8", "8.2.1"), ("8.1.8",), unsafe=True),
+    Case("click", CLICK, "click", ">=8.1,<8.3", ("8.1.8", "8.2.1"), ("8.1.8",), unsafe=True),
     Case(
         "trio",
         TRIO,
@@ -131,7 +131,7 @@ CASES = (
         "flask",
         FLASK,
         "jinja2",
-        ">=2.11",
+        ">=2.11,<3.2",
         ("3.0.3", "3.1.6"),
         ("3.0.3",),
         ("markupsafe==2.1.5", "werkzeug==1.0.1", "itsdangerous==1.1.0", "click==7.1.2"),
@@ -172,11 +172,11 @@ def test_it_does_the_same_on_every_release(tmp_path: Path, case: Case) -> None:
     installed = {r: install(tmp_path / r, [f"{case.library}=={r}", *case.beside]) for r in case.releases}
     before = {release: printed(program, home, place) for release, place in installed.items()}
     assert [release for release, text in before.items() if text is not None] == list(case.worked)
-    options = ["--unsafe"] if case.unsafe else []
-    done = run("fix", "--write", "--against", f"{case.library}{case.against}", *options, cwd=home)
+    options = ["--against", f"{case.library}{case.against}", *(["--unsafe"] if case.unsafe else [])]
+    done = run("fix", "--write", *options, cwd=home, limit=None)
     assert done.status == 0, done
     after = {release: printed(program, home, place) for release, place in installed.items()}
     for release, text in before.items():
         assert after[release] == text if text is not None else after[release] is not None, release
-    again = run("fix", "--against", f"{case.library}{case.against}", *options, cwd=home)
+    again = run("fix", *options, cwd=home, limit=None)
     assert again.out == "", again
