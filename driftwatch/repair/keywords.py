@@ -17,7 +17,7 @@ from driftwatch.releases import EMPTY
 from driftwatch.repair.evidence import Evidence
 from driftwatch.repair.losses import Losses, is_default
 from driftwatch.repair.model import Edit, NoRepairError, Probe, Repair, Safety
-from driftwatch.repair.names import binds, chain, fresh, within
+from driftwatch.repair.names import binds, chain, fresh, imported_as, within
 from driftwatch.repair.probes import asked, known_flags, new_probe
 from driftwatch.repair.text import Source
 from driftwatch.rules.rule import Context
@@ -136,13 +136,13 @@ def place_of(source: Source, finding: Finding, pairs: Sequence[tuple[CallUse, Ar
     for use, argument in pairs:
         if argument.written is not None:
             if argument.written.path != source.path:
-                raise NoRepairError(f"`{name}` is written in {argument.written.path}")
+                raise NoRepairError(f"`{name}` is written in {argument.written.path}, line {argument.written.line}")
             offset = source.offset(argument.written.line, argument.written.column)
             places = [each for each in _written(source, name) if source.span(each.node)[0] == offset]
         else:
             put = [s for s in argument.trace or use.trace if s.note == f"`{name}` is put into the dict here"]
             if put and put[-1].path != source.path:
-                raise NoRepairError(f"`{name}` is put into a dict in {put[-1].path}")
+                raise NoRepairError(f"`{name}` is put into a dict in {put[-1].path}, line {put[-1].line}")
             places = _written(source, name)
             if put:
                 places = [each for each in places if _is_on(source, each.node, put[-1].line)]
@@ -208,7 +208,13 @@ def function_called(source: Source, finding: Finding, use: CallUse, argument: Ar
         if isinstance(call, ast.Call) and (chain(call.func) or [""])[-1] == "partial" and call.args:
             return call.args[0]
     if use.location.path != source.path:
-        raise NoRepairError(f"`{finding.parameter}` goes to a call in {use.location.path}")
+        # The caller decides, and asks for itself: who passes keywords on does not know what is meant.
+        named = imported_as(source, use.callee.dotted)
+        if named is None:
+            where = f"{use.location.path}, line {use.location.line}"
+            text = f"`{finding.parameter}` goes to the call in {where}: `{use.callee.dotted}` is not imported here"
+            raise NoRepairError(f"{text}, to be asked whether it takes it")
+        return named
     call = source.named(use.location, ast.Call)
     if not isinstance(call, ast.Call):
         raise NoRepairError("the call cannot be found")

@@ -122,6 +122,20 @@ def module_binding(source: Source, name: str) -> ast.stmt | None:
     return binding[0] if len(binding) == 1 and binding[0] in body else None
 
 
+def imported_as(source: Source, dotted: str) -> ast.expr | None:
+    """What the module may call a function by, by way of its own imports; None where it has none of it."""
+    for statement in source.tree.body:
+        for alias in statement.names if isinstance(statement, ast.Import | ast.ImportFrom) else ():
+            above = f"{statement.module}." if isinstance(statement, ast.ImportFrom) else ""
+            name = alias.asname or alias.name
+            known = f"{above}{alias.name}" if alias.asname or above else name
+            if getattr(statement, "level", 0) or not f"{dotted}.".startswith(f"{known}."):
+                continue
+            if module_binding(source, name.partition(".")[0]) is statement:
+                return ast.parse(name + dotted[len(known) :], mode="eval").body
+    return None
+
+
 def visible(source: Source, name: str, place: ast.AST) -> bool:
     """Whether a name is bound for sure when a place is come to."""
     function = source.function(place)

@@ -73,7 +73,8 @@ def _is_listing(source: Source, value: ast.expr, callee: str) -> bool:
 def new_probe(source: Source, function: ast.expr, parameter: str, place: ast.AST, *, always: bool) -> Probe:
     """A question that may be asked at a place; `always` says that every checked release has the function.
 
-    Where the module itself can get at the function, it asks once; else it is asked at the place.
+    Where the module itself can get at the function, it asks once; else it is asked at the place. The expression may be
+    one that the file does not have yet.
     """
     parts = chain(function)
     if parts is None:
@@ -88,7 +89,8 @@ def new_probe(source: Source, function: ast.expr, parameter: str, place: ast.AST
         if of_function is not None or source.span(source.statement(place))[0] > after:
             asked = text if len(parts) == 1 or always else f"getattr({parts[0]}, {source.quoted(parts[1])}, None)"
             return Probe(asked, parameter, _flag_name(source, parts[-1], parameter), after)
-    if source.statement(place) is not source.statement(function) and not visible(source, parts[0], place):
+    here = function in source.parents and source.statement(place) is source.statement(function)
+    if not here and not visible(source, parts[0], place):
         raise NoRepairError(f"`{text}` is not there where `{parameter}` is written")
     top = next((each for each in (place, *source.above(place)) if each in source.tree.body), None)
     before = source.line_start(_top(source, top)) if of_function is None and isinstance(top, ast.stmt) else 0
