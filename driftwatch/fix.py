@@ -49,7 +49,7 @@ _ABOUT_NAMES = ("DW201", "DW202", "DW203")
 _ABOUT_HANDLERS = ("DW501", "DW502")
 _ABOUT_WORKING_CALLS = ("DW401",)
 """Said of a call that is carried out, so that it may be said of one that failed before."""
-ROUNDS = 4
+ROUNDS = 6
 """How often what is left is proven again, before the files in question are given up."""
 
 
@@ -192,14 +192,22 @@ def _planner(
 
 
 def _give_up(planner: Planner, failures: Iterable[tuple[Repair, str]]) -> None:
-    """Try another way where there is one, else none."""
-    for repair, reason in failures:
-        known = [probe for probe in repair.probes if probe.flag is not None and not probe.after]
+    """Try another way where there is one, else none.
+
+    What is blamed beside a repair that has another way is not given up before that has been tried.
+    """
+    blamed = [(repair, reason, _asks_a_known_flag(repair)) for repair, reason in failures]
+    other_way = {repair.path for repair, _, has_other in blamed if has_other}
+    for repair, reason, has_other in blamed:
         for finding in repair.findings:
-            if known:
+            if has_other:
                 planner.tried[finding.fingerprint] += 1
-            else:
+            elif repair.path not in other_way:
                 planner.refused[finding.fingerprint] = f"the repair did not stand the proof: {reason}"
+
+
+def _asks_a_known_flag(repair: Repair) -> bool:
+    return any(probe.flag is not None and not probe.after for probe in repair.probes)
 
 
 def _worth_it(result: Report, codes: Sequence[str]) -> tuple[Finding, ...]:

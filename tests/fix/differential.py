@@ -15,6 +15,7 @@ from typing import Any
 
 from driftwatch.findings import Finding
 from driftwatch.fix import Fixed, fix
+from driftwatch.flow.uses import Outcome
 from driftwatch.project.config import Config
 from driftwatch.scan import ScanRequest, Watched
 from driftwatch.snapshot.model.history import History
@@ -79,6 +80,8 @@ def held(folder: Path, programs: Sequence[Program], library: History, runner: Ru
     after = {file.path: file.texts[1] for file in fixed.offer.files}
     tally.texts += after.values()
     tally.wrong += _again(folder, fixed, library)
+    # What its own handler takes care of stays as well.
+    guarded = [finding for finding in fixed.before.findings if finding.outcome is Outcome.GUARDED]
     left = [refusal.finding for refusal in fixed.offer.refusals]
     for program in programs:
         tally.programs += 1
@@ -91,7 +94,7 @@ def held(folder: Path, programs: Sequence[Program], library: History, runner: Ru
         done = [finding for finding in fixed.offer.repaired if finding.location.path in program.files]
         then, now = runner.run(program.files, program), runner.run(changed, program)
         for release, runs in then.items():
-            for what in _differences(runs, now[release], release, done, left, library):
+            for what in _differences(runs, now[release], release, done, [*left, *guarded], library):
                 tally.wrong.append(f"{release}: {what}\n{program}\n--- repaired\n" + "\n".join(changed.values()))
                 break
 

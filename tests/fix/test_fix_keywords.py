@@ -125,6 +125,10 @@ def test_a_flag_that_answers_wrongly_does_not_stand_the_proof(tmp_path: Path) ->
     result = fixed(tmp_path, source, unsafe=True, select=("DW101",))
     assert "if _FIRE_TAKES_GLAZE:" in text_of(result)
     assert not result.after.failed
+    # Nor does it keep back what is fixed beside it.
+    both = fixed(tmp_path, source, unsafe=True)
+    assert [finding.code for finding in both.offer.repaired] == ["DW502", "DW101"]
+    assert not fixed(tmp_path, text_of(both), unsafe=True).offer.files
 
 
 @pytest.mark.parametrize(
