@@ -82,7 +82,7 @@ def held(folder: Path, programs: Sequence[Program], library: History, runner: Ru
     tally.wrong += _again(folder, fixed, library)
     # What its own handler takes care of stays as well.
     guarded = [finding for finding in fixed.before.findings if finding.outcome is Outcome.GUARDED]
-    left = [refusal.finding for refusal in fixed.offer.refusals]
+    staying = [*guarded, *(refusal.finding for refusal in fixed.offer.refusals)]
     for program in programs:
         tally.programs += 1
         if not after.keys() & program.files.keys():
@@ -92,9 +92,10 @@ def held(folder: Path, programs: Sequence[Program], library: History, runner: Ru
         for path, text in changed.items():
             compile(text, path, "exec")
         done = [finding for finding in fixed.offer.repaired if finding.location.path in program.files]
+        left = [finding for finding in staying if finding.location.path in program.files]
         then, now = runner.run(program.files, program), runner.run(changed, program)
         for release, runs in then.items():
-            for what in _differences(runs, now[release], release, done, [*left, *guarded], library):
+            for what in _differences(runs, now[release], release, done, left, library):
                 tally.wrong.append(f"{release}: {what}\n{program}\n--- repaired\n" + "\n".join(changed.values()))
                 break
 
