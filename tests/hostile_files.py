@@ -54,6 +54,9 @@ NESTED: Contents = {
 LITERALS: Contents = {
     "digits": MENTION + b"x = " + b"9" * 5000 + b"\n",
     "hexadecimal": MENTION + b"x = 0x" + b"f" * 100_000 + b"\n",
+    "hexadecimal_argument": MENTION + b"kiln.fire(1, 0x" + b"f" * 5000 + b", glaze=-0x" + b"f" * 5000 + b")\n",
+    "hexadecimal_default": MENTION + b"def f(a=0x" + b"f" * 5000 + b"): return kiln.fire(a, a)\nf()\n",
+    "read_argument": MENTION + b"kiln.fire(1, int('f' * 4000, 16))\nkiln.fire(1, 1 << 14280 << 60)\n",
     "power_of_powers": MENTION + b"x = 10 ** 10 ** 10\n",
     "shift": MENTION + b"x = 1 << 10 ** 10\n",
     "repeated_text": MENTION + b"x = 'a' * 10 ** 10\n",

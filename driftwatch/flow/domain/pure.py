@@ -21,6 +21,9 @@ from driftwatch.flow.domain.values import Const
 MAX_SIZE = 4096
 """Longer results are not kept."""
 
+MAX_BITS = 4096
+"""Longer numbers are not known: what is known may be written, and Python writes no number of over 4,300 digits."""
+
 MAX_SEARCHED = 24
 """Longer texts are not searched by regular expressions, which may take exponential time; no version is longer."""
 
@@ -282,9 +285,16 @@ def _do(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Const
         result = tuple(result[: MAX_SIZE + 1])
     if isinstance(result, (str, bytes, tuple, frozenset)) and len(result) > MAX_SIZE:
         raise NotPureError
-    if not _plain(result):
+    if not _plain(result) or not writable(result):
         raise NotPureError
     return Const(result)
+
+
+def writable(value: object) -> bool:
+    """Whether plain data holds no number that is too long to be written."""
+    if isinstance(value, int):
+        return value.bit_length() <= MAX_BITS
+    return not isinstance(value, (tuple, list, set, frozenset)) or all(map(writable, value))
 
 
 def _plain(value: object) -> bool:

@@ -13,6 +13,7 @@ import libcst as cst
 
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.predicates import truth
+from driftwatch.flow.domain.pure import writable
 from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, either
 from driftwatch.flow.domain.taint import is_tainted
 from driftwatch.flow.domain.values import (
@@ -97,9 +98,10 @@ def _number(run: Run, node: cst.Integer | cst.Float) -> Value:
 def _literal(text: str) -> Const | None:
     """What a literal stands for; asked for each time it is met, as often as loops and callers lead to it."""
     try:
-        return Const(ast.literal_eval(text))
+        value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return None
+    return Const(value) if writable(value) else None
 
 
 def _string(run: Run, node: cst.SimpleString | cst.ConcatenatedString) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cache
 
+from driftwatch.flow.domain.pure import writable
 from driftwatch.flow.domain.values import (
     UNKNOWN,
     Atom,
@@ -36,4 +37,5 @@ def _literal(text: str) -> Atom:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return UNKNOWN
-    return Const(value) if value is None or isinstance(value, (bool, int, float, str)) else UNKNOWN
+    plain = value is None or isinstance(value, (bool, int, float, str))
+    return Const(value) if plain and writable(value) else UNKNOWN

@@ -17,6 +17,7 @@ from driftwatch.flow.domain.dependencies import COMPLETES
 from driftwatch.flow.domain.enums import is_enumeration
 from driftwatch.flow.domain.frames import Frame
 from driftwatch.flow.domain.heap import Heap
+from driftwatch.flow.domain.pure import writable
 from driftwatch.flow.domain.state import Arguments, Content, Entry, ListContent, State
 from driftwatch.flow.domain.values import (
     NOTHING,
@@ -409,9 +410,10 @@ class Modules:
         if expression is None or isinstance(expression, (ast.List, ast.Dict, ast.Set)):
             return None
         try:
-            return Const(ast.literal_eval(expression))
+            value = ast.literal_eval(expression)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return None
+        return Const(value) if writable(value) else None
 
     def written_out(self, atom: Lazy) -> Value | None:
         """A container that is written out in a file that was not looked at; None for anything else."""
