@@ -29,6 +29,12 @@ SEARCHED: Mapping[str, Shape] = {
 FOLLOWED: Mapping[str, Shape] = {
     "keywords": lambda n: MENTION + b"comm.fuse(" + b", ".join(b"k%d=1" % i for i in range(n)) + b")\n",
     "keys": lambda n: MENTION + b"d = {}\n" + b"".join(b"d['k%d'] = 1\n" % i for i in range(n)) + b"comm.fuse(**d)\n",
+    "keys_on_condition": lambda n: (
+        MENTION
+        + b"def f(c, k):\n"
+        + b"".join(b"    if c[%d]: k = dict(k, k%d=1)\n" % (i, i) for i in range(n))
+        + b"    comm.fuse(**k)\n"
+    ),
     "subclasses": lambda n: (
         MENTION + b"class C0(comm.Backend): pass\n" + b"".join(b"class C%d(C%d): pass\n" % (i + 1, i) for i in range(n))
     ),

@@ -54,6 +54,13 @@ class Entry:
     conditional: ReleaseSet = EMPTY
     written: Location | None = None
 
+    def over(self, before: Entry) -> Entry:
+        """What is under a key after this was put there; where it may not have been, what was there stays."""
+        stays = before.releases - self.certain
+        certain = self.certain | (before.certain & (stays | self.releases))
+        value = join(self.value, before.value.within(stays))
+        return replace(self, releases=self.releases | stays, certain=certain, value=value)
+
     def within(self, releases: ReleaseSet) -> Entry:
         if self.releases <= releases:
             return self
@@ -112,16 +119,7 @@ class DictContent:
 def put(content: DictContent, key: Key, entry: Entry) -> DictContent:
     """The dict after ``d[key] = value`` where the entry says; elsewhere what was there stays."""
     before = content.entries.get(key)
-    if before is not None:
-        stays = before.releases - entry.certain
-        kept = before.value.within(stays)
-        entry = replace(
-            entry,
-            releases=entry.releases | stays,
-            certain=entry.certain | (before.certain & (stays | entry.releases)),
-            value=join(entry.value, kept),
-        )
-    return content.having({**content.entries, key: entry})
+    return content.having({**content.entries, key: entry if before is None else entry.over(before)})
 
 
 def take(content: DictContent, key: Key, where: ReleaseSet) -> DictContent:

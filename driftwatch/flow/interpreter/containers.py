@@ -61,14 +61,20 @@ MAX_UNROLLED = 64
 MAX_TOGETHER = 2048
 """The same for all the containers a value may be in the different releases."""
 
+MAX_MORE = 256
+"""Of several dicts that a value may be in the same releases, no more keys are gone through beyond the first one's."""
+
 
 # -- dicts -------------------------------------------------------------------------------------------------------------
 
 
 def merge_dicts(content: DictContent, other: DictContent, where: ReleaseSet) -> DictContent:
     """The dict after ``update(other)`` in these releases."""
+    entries = dict(content.entries)
     for key, entry in other.entries.items():
-        content = put(content, key, entry.within(where))
+        before, here = entries.get(key), entry.within(where)
+        entries[key] = here if before is None else here.over(before)
+    content = content.having(entries)
     content = content.joined_others(other, where)
     forwarded = other.forwarded & where
     return replace(content, forwarded=content.forwarded | forwarded) if forwarded else content
@@ -76,10 +82,18 @@ def merge_dicts(content: DictContent, other: DictContent, where: ReleaseSet) -> 
 
 def merge_value(run: Run, content: DictContent, value: Value) -> DictContent:
     """A dict's content after ``**value`` or ``update(value)``."""
+    seen, lost, more = EMPTY, EMPTY, 0
     for where, atom in as_alternatives(value, run.state.reach):
+        if lost and where <= lost:
+            continue
         other = dict_of(run, atom)
         if other is not None:
-            content = merge_dicts(content, other, where)
+            more += len(other.entries) if where & seen else 0
+            seen |= where
+            if more <= MAX_MORE:
+                content = merge_dicts(content, other, where)
+            else:
+                content, lost = content.opened(where), lost | where
         elif (pairs := _pairs(run, atom, where)) is not None:
             for key, entry in pairs:
                 content = put(content, key, entry)
@@ -89,7 +103,8 @@ def merge_value(run: Run, content: DictContent, value: Value) -> DictContent:
             content = content.opened(where)
             if forwarded:
                 content = replace(content, forwarded=content.forwarded | where)
-    return content
+    # What was not gone through is nobody's to tell: not the caller's either.
+    return replace(content, forwarded=content.forwarded - lost) if lost else content
 
 
 def _pairs(run: Run, atom: Atom, where: ReleaseSet) -> list[tuple[Key, Entry]] | None:
