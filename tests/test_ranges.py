@@ -311,6 +311,16 @@ def test_a_broken_declaration_is_told(tmp_path: Path, name: str, text: str, line
     assert (other.own(LIB), other.notices) == ((), ())
 
 
+def test_a_line_that_is_no_requirement_is_told(tmp_path: Path) -> None:
+    text = "flash-kiln=>0.6.0\nflash_kiln=0.6\nflash-kiln-tools=>1\nother=>1\n"
+    (tmp_path / "requirements.txt").write_text(text)
+    requirements = Requirements(tmp_path, [LIB])
+    assert requirements.own(LIB) == ()
+    assert [(each.line, each.message) for each in requirements.notices] == [
+        (line, "this is no requirement; what it requires of flash-kiln is not known") for line in (1, 2)
+    ]
+
+
 def test_included_requirements_are_as_firm_as_what_includes_them(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("-r deps/cuda.txt\n")
     (tmp_path / "deps").mkdir()

@@ -404,7 +404,8 @@ class Requirements:
         url = _NAMED_URL.match(text)
         if url is not None:
             text = f"{url['name']} @ {url['url']}"
-        if not self._spelt.match(text):
+        begins = self._spelt.match(text)
+        if begins is None:
             return  # of most requirements the first letters are enough
         try:
             parsed = Requirement(text)
@@ -412,6 +413,10 @@ class Requirements:
                 if each.operator != "===":
                     Version(each.version.removesuffix(".*"))
         except ValueError:  # InvalidRequirement, and a number of more digits than Python reads
+            if not self._every and re.match(r"[\s\[<>=!~;@(,]|$", text[begins.end() :]):
+                name = self._meant[canonicalize_name(begins[0])]
+                said = f"this is no requirement; what it requires of {name} is not known"
+                self._notices[Notice(self._shown(place.path), place.line, said, name)] = None
             return
         name = canonicalize_name(parsed.name)
         if name not in self._meant and not self._every:
