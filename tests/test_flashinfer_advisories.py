@@ -244,6 +244,7 @@ class Fused:
         ("def make(n):\n    return CREATE(backend=os.environ.get('BACKEND', 'auto'))", True),
         ("def make(n):\n    chosen = os.getenv('BACKEND', default='auto')\n    return CREATE(backend=chosen)", True),
         ("def make(n, config):\n    return CREATE(backend=config.get('backend', 'auto'))", True),
+        ("def make(n, config):\n    return CREATE(backend=config.setdefault('backend', 'auto'))", True),
         ("CONFIG = {'size': 3}\ndef make(n):\n    return CREATE(backend=CONFIG.get('backend', 'auto'))", True),
         ("def make(n, backend='auto'):\n    return CREATE(backend=backend)", True),
         ("def make(n, *, backend: Literal['trtllm', 'auto']):\n    return CREATE(backend=backend)", True),

@@ -54,6 +54,34 @@ def test_a_check_that_is_called(tmp_path: Path, call: str, off: str | None) -> N
     assert found == ([("app.py", 6, off)] if off else [])
 
 
+CLASS = """\
+    class Fused:
+        if Version(flashinfer.__version__) < Version('0.6.5'):
+            raise ImportError('too old')
+        run = staticmethod(comm.allreduce_fusion)
+"""
+HEAD = "import flashinfer\nimport flashinfer.comm as comm\nfrom packaging.version import Version\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "off"),
+    [
+        ("if True:\n", "", True),
+        ("def make():\n", "    return Fused\n\n\nmake()\n", True),
+        # What takes the error goes on without the class alone.
+        ("try:\n", "except ImportError:\n    Fused = None\n", False),
+    ],
+)
+def test_a_class_whose_body_raises_turns_away_what_follows(
+    tmp_path: Path, before: str, after: str, off: bool
+) -> None:
+    use = "\n\ndef use(x):\n    return comm.create_allreduce_fusion_workspace(backend=x)\n"
+    (tmp_path / "app.py").write_text(HEAD + before + CLASS + after + use)
+    request = ScanRequest((tmp_path,), (Watched(HISTORY),), against=(">=0.6",), select=("DW503",))
+    led_past = [f for f in scan(request).findings if "`create_allreduce_fusion_workspace`" in f.message]
+    assert [HISTORY.timeline.describe(f.releases) for f in led_past] == (["0.6.0 to 0.6.4"] if off else [])
+
+
 KEPT = """\
 try:
     from flashinfer.comm import MoeAlltoAll

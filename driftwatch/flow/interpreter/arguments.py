@@ -31,7 +31,7 @@ from driftwatch.flow.interpreter.run import Run, escape
 from driftwatch.flow.interpreter.sinks import only_says
 from driftwatch.flow.uses import Location
 
-_WITH_DEFAULT = frozenset({"get", "getenv"})
+_WITH_DEFAULT = frozenset({"get", "getenv", "setdefault"})
 """What looks something up, and gives its second argument where there is nothing."""
 
 

@@ -127,6 +127,7 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
         budget=outer_frame.budget,
         coverage=outer_frame.coverage,
     )
+    frame.entered = outer
     run.frame = frame
     run.state = State(outer.reach, {}, outer.heap, on_the_way_of=outer)
     run.block(node.body.body)
@@ -135,6 +136,7 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
     outer_frame.classes.extend(frame.classes)
     outer.heap.follow(body.heap)
     outer.ghost, outer.faults = body.ghost, body.faults
+    outer.reach = body.reach
     code.heap.update(body.heap.as_dict())
     for name, value in body.vars.items():
         functions = [(where, a.code) for where, a in value.alternatives if isinstance(a, Function)]
