@@ -250,6 +250,13 @@ class Fused:
         ("def make(n, *, backend: Literal['trtllm', 'auto']):\n    return CREATE(backend=backend)", True),
         ('def make(n, backend: \'Literal["trtllm", "auto"] | None\'):\n    return CREATE(backend=backend)', True),
         ("def make(n, backend: Optional[Literal['auto']] = None):\n    return CREATE(backend=backend)", True),
+        (
+            "Backend = Literal['trtllm', 'auto']\ndef make(n, backend: Backend):\n    return CREATE(backend=backend)",
+            True,
+        ),
+        ("B = Literal['auto'] | None\ndef make(n, backend: 'B' = None):\n    return CREATE(backend=backend)", True),
+        ("B = Literal['trtllm'] | Optional['B']\ndef make(n, backend: B):\n    return CREATE(backend=backend)", False),
+        ("B = Literal['auto']\nB = str\ndef make(n, backend: B):\n    return CREATE(backend=backend)", False),
         (KEPT, True),
         ("def make(n, backend='trtllm'):\n    return CREATE(backend=backend)", False),
         ("def make(n):\n    return CREATE(backend=os.getenv('auto', 'trtllm'))", False),
@@ -268,13 +275,16 @@ def test_a_default_is_what_an_argument_may_be(tmp_path: Path, source: str, fires
     [
         ("backend: Literal['mnnvl-cutedsl', 'auto']", "warning"),
         ("backend='mnnvl-cutedsl'", "warning"),
+        ("backend: Chosen", "warning"),
+        ("backend: 'Chosen | None'", "warning"),
         ("backend", None),
     ],
 )
 def test_what_a_parameter_may_be_is_held_against_the_literals(
     tmp_path: Path, arguments: str, severity: str | None
 ) -> None:
-    source = f"import flashinfer.comm as comm\ndef make({arguments}):\n    return {CREATE}(backend=backend)\n"
+    chosen = "from typing import Literal\nChosen = Literal['mnnvl-cutedsl', 'auto']\n"
+    source = f"{chosen}import flashinfer.comm as comm\ndef make({arguments}):\n    return {CREATE}(backend=backend)\n"
     (tmp_path / "app.py").write_text(source)
     request = ScanRequest((tmp_path,), (Watched(FLASHINFER, TARGET.data),), against=("0.7.2",), select=("DW107",))
     found = [finding.severity.value for finding in scan(request).findings]

@@ -72,9 +72,7 @@ HEAD = "import flashinfer\nimport flashinfer.comm as comm\nfrom packaging.versio
         ("try:\n", "except ImportError:\n    Fused = None\n", False),
     ],
 )
-def test_a_class_whose_body_raises_turns_away_what_follows(
-    tmp_path: Path, before: str, after: str, off: bool
-) -> None:
+def test_a_class_whose_body_raises_turns_away_what_follows(tmp_path: Path, before: str, after: str, off: bool) -> None:
     use = "\n\ndef use(x):\n    return comm.create_allreduce_fusion_workspace(backend=x)\n"
     (tmp_path / "app.py").write_text(HEAD + before + CLASS + after + use)
     request = ScanRequest((tmp_path,), (Watched(HISTORY),), against=(">=0.6",), select=("DW503",))

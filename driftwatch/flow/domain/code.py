@@ -5,6 +5,7 @@ These are identities, not values: each is made once, and what is learnt about it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +17,7 @@ from driftwatch.flow.domain.dependencies import Reads
 from driftwatch.flow.domain.guard import Guard
 from driftwatch.flow.domain.state import Content
 from driftwatch.flow.domain.values import Value
-from driftwatch.flow.syntax.survey import Survey
+from driftwatch.flow.syntax.survey import Survey, literal_type
 from driftwatch.flow.syntax.syntax import Tree
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model.symbols import Ref
@@ -101,6 +102,14 @@ class ModuleCode:
                 before = found.get(name, ())
                 found[name] = None if before is None or len(constants) != times else (*before, *constants)
         return found
+
+    @cached_property
+    def literal_types(self) -> dict[str, str]:
+        """The types of literals that the file has names for, as they are written: ``Backend = Literal["a", "b"]``."""
+        pieces = self.survey.pieces if self.survey is not None else ()
+        bound = Counter(name for piece in pieces for name in piece.binds)
+        once = (piece.statements[0] for piece in pieces if len(piece.binds) == len(piece.statements) == 1)
+        return {name: text for name, text in map(literal_type, once) if text is not None and bound[name] == 1}
 
     @cached_property
     def changed_in_functions(self) -> frozenset[str] | None:

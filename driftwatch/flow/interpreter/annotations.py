@@ -124,17 +124,26 @@ def texts_of(function: FunctionCode, parameter: cst.Param) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if isinstance(text, str)))
 
 
-def _literals(function: FunctionCode, node: cst.BaseExpression) -> list[cst.BaseExpression]:
+def _literals(
+    function: FunctionCode, node: cst.BaseExpression, followed: frozenset[str] = frozenset()
+) -> list[cst.BaseExpression]:
+    """What stands in the Literals of an annotation; `followed` are the names of the file that it has gone through."""
     if isinstance(node, cst.SimpleString):
         text = node.evaluated_value
-        quoted = function.tree.quoted(text, node) if isinstance(text, str) and "Literal" in text else None
-        return [] if quoted is None else _literals(function, quoted)
+        quoted = function.tree.quoted(text, node) if isinstance(text, str) else None
+        return [] if quoted is None or isinstance(quoted, cst.SimpleString) else _literals(function, quoted, followed)
+    if isinstance(node, cst.Name) and node.value not in followed:
+        meant = function.module.literal_types.get(node.value)
+        written = None if meant is None else function.tree.quoted(meant, node)
+        return [] if written is None else _literals(function, written, followed | {node.value})
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
-        return [*_literals(function, node.left), *_literals(function, node.right)]
+        return [*_literals(function, node.left, followed), *_literals(function, node.right, followed)]
     if not isinstance(node, cst.Subscript):
         return []
     name = node.value.attr if isinstance(node.value, cst.Attribute) else node.value
     if not isinstance(name, cst.Name) or name.value not in ("Literal", "Optional", "Union"):
         return []
     parts = subscript_parts(node)
-    return parts if name.value == "Literal" else [each for part in parts for each in _literals(function, part)]
+    return (
+        parts if name.value == "Literal" else [each for part in parts for each in _literals(function, part, followed)]
+    )

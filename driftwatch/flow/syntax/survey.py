@@ -120,6 +120,16 @@ def survey(text: str) -> Survey | None:
     return Survey(tuple(pieces))
 
 
+def literal_type(node: ast.stmt) -> tuple[str, str | None]:
+    """The name that a statement gives to a type, and the type as it is written; None where it is none of literals."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", getattr(node, "name", None))
+    value = getattr(node, "value", None)
+    if not isinstance(target, ast.Name) or not isinstance(value, (ast.Subscript, ast.BinOp, ast.Constant)):
+        return "", None
+    text = ast.unparse(value)
+    return target.id, text if "Literal" in text else None
+
+
 def walk(node: ast.AST, skip: Collection[type[ast.AST]] = ()) -> Iterator[ast.AST]:
     """A node and all below it that says something; `SourceError` where that goes deeper than the full parse may go.
 
