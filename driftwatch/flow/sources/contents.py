@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-KEEP_BYTES = 128 * 1024 * 1024
+KEEP_BYTES = 32 * 1024 * 1024
 """Up to this size in all, the files' bytes stay in memory between searches."""
 
 
