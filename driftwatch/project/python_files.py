@@ -6,9 +6,10 @@ Enters: files, and the words that may be asked for. Leaves: which files have a w
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+from driftwatch.python_text import without_warnings
 
 
 class PythonFiles:
@@ -62,8 +63,7 @@ class PythonFiles:
 
 def _parse(data: bytes) -> ast.Module | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what the code is written like
+        with without_warnings():
             return ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

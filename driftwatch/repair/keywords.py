@@ -52,7 +52,7 @@ def wish(
 ) -> Wish:
     """What to do about a finding. `flag` counts the flags of the module that have been tried in vain.
 
-    `planned` are flags that other repairs of the module make: a second run would find them there.
+    `planned` are flags for the same question that other repairs of the module make: a second run would find them there.
     """
     context = evidence.contexts[finding.distribution]
     pairs = evidence.calls(finding)
@@ -81,8 +81,7 @@ def wish(
         return Wish(finding, place, Probe(".".join(chain(function) or [callee]), name, flags[flag]), lost)
     begins = source.span(source.statement(place.node))[0]
     for probe in planned:
-        seen = source.function(place.node) is not None or begins >= probe.after
-        if probe.parameter == name and f"_{callee.lstrip('_')}_takes_".lower() in (probe.flag or "").lower() and seen:
+        if source.function(place.node) is not None or begins >= probe.after:
             return Wish(finding, place, probe, lost)
     always = all(context.checked <= context.history.present(each.callee) for each, _ in pairs)
     return Wish(finding, place, new_probe(source, function, name, place.node, always=always), lost)

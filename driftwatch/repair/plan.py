@@ -122,7 +122,9 @@ class Planner:
         for finding, why in again:
             # What cannot be asked for itself may be asked by the flag that another repair makes.
             known = wishes.setdefault(finding.location.path, [])
-            planned = [each.probe for each in known if each.probe is not None and each.probe.after]
+            asked = (finding.symbol, finding.parameter)
+            alike = (each.probe for each in known if (each.finding.symbol, each.finding.parameter) == asked)
+            planned = [probe for probe in alike if probe is not None and probe.after]
             try:
                 if not planned:
                     raise why

@@ -8,7 +8,7 @@ few of them, and what has changed since a fork lies in those on top.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class _Layer(dict[int, "Content | None"]):
 
     __slots__ = ("found",)
 
-    found: Collection[int] | None
+    found: list[int]
     """The numbers of what passes a test, once that has been asked."""
 
 
@@ -136,7 +136,7 @@ class Heap(MutableMapping[int, "Content"]):
                 found = layer.found
             except AttributeError:
                 found = layer.found = [n for n, content in layer.items() if content is not None and test(content)]
-            numbers.extend(found or ())
+            numbers.extend(found)
         there = ((number, self.get(number)) for number in dict.fromkeys(numbers))
         return [(number, content) for number, content in there if content is not None and test(content)]
 

@@ -84,8 +84,7 @@ def _names_library(module: ModuleCode, target: Target, value: Value) -> bool:
     for each in list(holders):
         for _, atom in each.alternatives:
             if isinstance(atom, (Class, Instance)):
-                holders += (*atom.code.attributes.values(), *atom.code.set_on_class.values())
-                holders += atom.code.constants.values()
+                holders += _of_class(atom.code)
     atoms = [atom for each in holders for _, atom in each.alternatives]
     texts = [atom.value for atom in atoms if isinstance(atom, Const) and isinstance(atom.value, str)]
     texts += [text for atom in atoms if isinstance(atom, Function) for text in default_texts(atom.code)]
@@ -130,10 +129,15 @@ def _is_no_instance(atom: Atom) -> bool:
     return not isinstance(atom, Instance)
 
 
+def _of_class(code: ClassCode) -> tuple[Value, ...]:
+    """What a class and its instances hold."""
+    return (*code.attributes.values(), *code.set_on_class.values(), *code.constants.values())
+
+
 def _class_matters(entries: Entries, code: ClassCode) -> bool:
     if code.library_bases:
         return True
-    for value in (*code.attributes.values(), *code.set_on_class.values(), *code.constants.values()):
+    for value in _of_class(code):
         # What another object of the code base holds, that one's class tells.
         for each in (value, *_within(value.only(_is_no_instance), code.heap)):
             for _, atom in each.alternatives:

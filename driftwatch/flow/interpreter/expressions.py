@@ -13,7 +13,6 @@ import libcst as cst
 
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.predicates import truth
-from driftwatch.flow.domain.pure import writable
 from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, either
 from driftwatch.flow.domain.taint import is_tainted
 from driftwatch.flow.domain.values import (
@@ -101,7 +100,7 @@ def _literal(text: str) -> Const | None:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return None
-    return Const(value) if writable(value) else None
+    return Const(value) if pure.writable(value) else None
 
 
 def _string(run: Run, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
