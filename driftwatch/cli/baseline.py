@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from driftwatch.cli.options import FILE, against_option, config_option, own_place, watched
+from driftwatch.cli.against import against_option
+from driftwatch.cli.options import FILE, config_option, own_place, watched
 from driftwatch.cli.output import emit, say
 from driftwatch.cli.progress import activity
 from driftwatch.cli.scan import resolve

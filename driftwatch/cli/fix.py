@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from driftwatch.cli.against import against_option
 from driftwatch.cli.completion import codes
-from driftwatch.cli.options import against_option, carried, config_option, finder, watched
+from driftwatch.cli.options import carried, config_option, finder, watched
 from driftwatch.cli.output import emit, say, write_all_bytes
 from driftwatch.cli.progress import activity
 from driftwatch.cli.scan import FROM_INDEX, resolve

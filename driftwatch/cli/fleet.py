@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from driftwatch.children import processes
+from driftwatch.cli.against import against_option
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
-from driftwatch.cli.options import FILE, against_option, config_option, configuration, output_option, targets_of
+from driftwatch.cli.options import FILE, config_option, configuration, output_option, targets_of
 from driftwatch.cli.output import say
 from driftwatch.errors import UsageError
 

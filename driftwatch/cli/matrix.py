@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from driftwatch.cli.against import against_option
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
-from driftwatch.cli.options import against_option, config_option, output_option, watched
+from driftwatch.cli.options import config_option, output_option, watched
 from driftwatch.cli.output import say
 from driftwatch.cli.progress import Activity, activity
 from driftwatch.cli.scan import resolve, title

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from driftwatch.cli.completion import specifiers
-
 if TYPE_CHECKING:
     from driftwatch.cli.progress import Activity
     from driftwatch.project.config import Config
@@ -36,13 +34,6 @@ def output_option(command: _Command) -> _Command:
     return click.option(
         "--output", type=FILE, metavar="FILE", help="Write to a file, whole or not at all, instead of printing."
     )(command)
-
-
-def against_option(more: str = "may be given several times.") -> Callable[[_Command], _Command]:
-    """``--against``."""
-    return click.option(
-        "--against", multiple=True, metavar="SPEC", shell_complete=specifiers, help=f"The releases to check; {more}"
-    )
 
 
 def target_option(command: _Command) -> _Command:

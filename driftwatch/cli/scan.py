@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from driftwatch.cli.against import against_option
 from driftwatch.cli.completion import codes
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
 from driftwatch.cli.options import (
     FILE,
-    against_option,
     carried,
     config_option,
     configuration,
