@@ -26,9 +26,9 @@ from typing import Any
 
 import click
 
-from driftwatch.code_bases import opened
 from driftwatch.errors import DriftwatchError
 from driftwatch.report.impact_forms import render_json
+from driftwatch.scan.code_bases import opened
 from driftwatch.targets.target import all_targets, choose
 from driftwatch.watching.impact import ImpactRequest, impact
 

@@ -38,13 +38,13 @@ def _tests(*names: str) -> tuple[str, ...]:
 
 
 AREAS = {
-    "suppress": Area(("driftwatch/suppress.py",), _tests("suppress")),
+    "suppress": Area(("driftwatch/findings/suppress.py",), _tests("suppress")),
     "binding": Area(("driftwatch/binding",), _tests("binding", "binding_refused", "rules_calls", "rules_names")),
     "rules": Area(
         ("driftwatch/rules",),
         _tests("rules_examples", "rules_calls", "rules_names", "rules_more", "rules_advisories", "rules_installations"),
     ),
-    "diff_base": Area(("driftwatch/diff_base.py",), _tests("diff_base_matching", "diff_base")),
+    "diff_base": Area(("driftwatch/scan/diff_base.py",), _tests("diff_base_matching", "diff_base")),
     "adapter": Area(
         tuple(f"driftwatch/adapter/{name}.py" for name in ("rules", "signatures", "settler", "policy", "plan")),
         tuple(f"tests/adapter/test_adapter_{name}.py" for name in ("parts", "generated", "every_release")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from driftwatch.findings import Finding, Verdict, judge
+from driftwatch.findings.finding import Finding, Verdict, judge
 from driftwatch.flow.uses import (
     UNCAUGHT,
     Argument,

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings.finding import Finding, Severity
+from driftwatch.findings.suppress import Idle, Suppressed
 from driftwatch.flow.uses import Diagnostic, Location, Outcome, Step, Unresolved
 from driftwatch.releases import EMPTY, Timeline
-from driftwatch.scanned import Report, TargetReport
-from driftwatch.sources import Sources
-from driftwatch.suppress import Idle, Suppressed
+from driftwatch.scan.report_model import Report, TargetReport
+from driftwatch.scan.sources import Sources
 
 TIMELINE = Timeline(("0.5.0", "0.6.0", "0.6.1", "0.6.2", "0.7.0", "0.7.1"))
 CHECKED = TIMELINE.matching(">=0.6.0")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.findings import Severity
-from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.findings.finding import Severity
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
 from driftwatch.snapshot.model.history import History
 from tests.differential.compare import Comparison
 from tests.differential.programs import ANYTHING, Call, Program, Runner

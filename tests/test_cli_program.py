@@ -18,7 +18,9 @@ from driftwatch.snapshot.sources.fetch import SCHEME
 from tests.cli_process import run, surroundings
 
 CRASH = (
-    "import driftwatch.scan\ndef boom(request): raise ValueError('first\\nsecond\\x1b[2J')\ndriftwatch.scan.scan = boom"
+    "from driftwatch.scan import pipeline\n"
+    "def boom(request): raise ValueError('first\\nsecond\\x1b[2J')\n"
+    "pipeline.scan = boom"
 )
 
 
@@ -108,10 +110,10 @@ def test_an_interrupt_is_130(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("")
     code = (
         # Whoever runs the tests may have it ignored, as a shell does for what it runs in the background.
-        "import signal, sys, time, driftwatch.scan\n"
+        "import signal, sys, time, driftwatch.scan.pipeline\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def slow(request):\n    print('ready', flush=True)\n    time.sleep(60)\n"
-        "driftwatch.scan.scan = slow\n"
+        "driftwatch.scan.pipeline.scan = slow\n"
         "from driftwatch.cli import main\nmain()"
     )
     process = subprocess.Popen(

@@ -13,7 +13,7 @@ import pytest
 
 from driftwatch.errors import ConfigError, UsageError
 from driftwatch.releases import Timeline
-from driftwatch.tables import read
+from driftwatch.system.tables import read
 from tests.cli_process import make_studio, run, surroundings
 
 MANY = "9" * 5000

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.diff_base import Moves, opened
-from driftwatch.scan import ScanRequest
+from driftwatch.scan.diff_base import Moves, opened
+from driftwatch.scan.pipeline import ScanRequest
 from tests.cli_process import CONFIGURATION, STUDIO, Result, make_studio, run
 
 OLD = ("DW201", "studio.py", 14)

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from driftwatch.diff_base import Moves, _before, matched
-from driftwatch.findings import Before, Finding, Severity
+from driftwatch.findings.finding import Before, Finding, Severity
 from driftwatch.flow.uses import Location
 from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.scan.diff_base import Moves, _before, matched
 from tests.report_sample import SILENT
 
 LINES = ("fire(1)", "fire(2); fire(3)", "fire(4)")

@@ -8,9 +8,9 @@ from textwrap import indent
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftwatch.findings import RELEASES, Finding, Severity, Verdict, judge
+from driftwatch.findings.finding import RELEASES, Finding, Severity, Verdict, judge
+from driftwatch.findings.passages import Passages
 from driftwatch.flow.uses import UNCAUGHT, Catch, Location, Outcome
-from driftwatch.passages import Passages
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 
 TIMELINE = Timeline(("1", "2", "3", "4"))

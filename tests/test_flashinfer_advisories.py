@@ -11,7 +11,7 @@ from driftwatch.errors import UsageError
 from driftwatch.releases import union
 from driftwatch.rules.advisories import load
 from driftwatch.rules.unsupported_gpu import parse_gpu
-from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
 from driftwatch.snapshot.store.store import load as load_history
 from driftwatch.targets.target import shipped_targets
 from tests.cli_process import run

@@ -14,7 +14,7 @@ from driftwatch.flow.uses import CallUse, SubclassUse
 from driftwatch.report import FORMATS, render
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.styled import Look
-from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
 from tests.flow.marked import history
 from tests.hostile_shapes import FOLLOWED, SEARCHED, TOLD, Shape
 

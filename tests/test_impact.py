@@ -11,9 +11,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from driftwatch.code_bases import each_release, read_list
 from driftwatch.errors import ConfigError, UsageError
 from driftwatch.report.safe import safe
+from driftwatch.scan.code_bases import each_release, read_list
 from tests.cli_process import Result, run
 from tests.conftest import ROOT
 from tests.fake_index import FakeIndex, make_wheel, serving

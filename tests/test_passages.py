@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from driftwatch.findings.passages import Passage, Passages
 from driftwatch.flow.uses import Location
-from driftwatch.passages import Passage, Passages
 from tests.conftest import ROOT
 
 

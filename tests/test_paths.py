@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
 from tests.cli_process import CONFIGURATION, make_studio, run
 from tests.made_uses import KILN
 from tests.test_diff_base import commit, git

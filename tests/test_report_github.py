@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftwatch.findings import Severity
+from driftwatch.findings.finding import Severity
 from driftwatch.flow.uses import Location
 from driftwatch.releases import EMPTY
 from driftwatch.report import render

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from driftwatch.findings.suppress import Suppressed
 from driftwatch.report import html, render
 from driftwatch.report.html.markup import Markup, breakable, tag, text, ticked
 from driftwatch.report.options import RenderOptions
-from driftwatch.sites import Site
+from driftwatch.scan.sites import Site
 from driftwatch.snapshot.model.symbols import Ref
-from driftwatch.suppress import Suppressed
 from tests.browser import Browser, find_chromium
 from tests.cli_process import make_studio, run
 from tests.conftest import ROOT

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings.finding import Finding, Severity
+from driftwatch.findings.suppress import Suppressed
 from driftwatch.flow.uses import CallUse, ImportUse, Location, NameUse, Outcome, ProbeUse
 from driftwatch.flow.uses import Catch as UseCatch
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
@@ -29,10 +30,9 @@ from driftwatch.report.states import (
 )
 from driftwatch.report.styled import Look
 from driftwatch.report.text import summary
-from driftwatch.scanned import Report
-from driftwatch.sites import Site, sites_of
+from driftwatch.scan.report_model import Report
+from driftwatch.scan.sites import Site, sites_of
 from driftwatch.snapshot.model.symbols import Ref
-from driftwatch.suppress import Suppressed
 from tests.cli_process import LIBRARY, make_studio, run
 from tests.hostile_project import make_hostile
 from tests.report_sample import CHECKED, GUARDED, RAISES, REPORT, SILENT, TIMELINE

@@ -10,8 +10,8 @@ import pytest
 from driftwatch.report import render
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.states import State, site_rows, where
-from driftwatch.scan import ScanRequest, Watched, scan
-from driftwatch.scanned import Report
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
+from driftwatch.scan.report_model import Report
 from tests.made_uses import KILN, releases
 
 

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from driftwatch.findings.suppress import Suppressed
 from driftwatch.report import render
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.sarif import SCHEMA, uri
 from driftwatch.rules import RULES
-from driftwatch.suppress import Suppressed
 from tests.cli_process import make_studio, run
 from tests.hostile_project import NAMES, make_hostile
 from tests.report_sample import AGAIN, GUARDED, HOSTILE, RAISES, REPORT, SILENT

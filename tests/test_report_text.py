@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from driftwatch.findings import Severity, is_aside
+from driftwatch.findings.finding import Severity, is_aside
 from driftwatch.flow.uses import Location, Outcome
 from driftwatch.releases import EMPTY
 from driftwatch.report import render
@@ -20,7 +20,7 @@ from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import ranges
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Look, Span, compose, look
-from driftwatch.scanned import Report
+from driftwatch.scan.report_model import Report
 from tests.report_sample import AGAIN, GUARDED, RAISES, REPORT, SILENT, TIMELINE, finding, holding
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")

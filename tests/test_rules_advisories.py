@@ -9,15 +9,15 @@ import pytest
 
 from driftwatch.binding.refused import names_in
 from driftwatch.errors import ConfigError
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.flow.uses import Argument, Constant, Unknown
 from driftwatch.rules import advisory
 from driftwatch.rules.advisories import Advisory, Condition, Knowledge, knowledge, load
 from driftwatch.rules.rule import Context
-from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
 from driftwatch.snapshot.sources.fetch import fetch_project
 from driftwatch.snapshot.store.store import load as load_history
-from driftwatch.tables import Table
+from driftwatch.system.tables import Table
 from driftwatch.targets.target import shipped_targets
 from tests.known_releases import said
 from tests.made_uses import ALL, KILN, call, passed, releases

@@ -8,7 +8,7 @@ import pytest
 
 from driftwatch.binding.calls import parts
 from driftwatch.binding.signature import Fault
-from driftwatch.findings import Severity
+from driftwatch.findings.finding import Severity
 from driftwatch.flow.uses import Argument, Catch, Outcome
 from driftwatch.rules import missing_argument, shifted_positional, too_many_positional, unknown_keyword
 from driftwatch.rules.shifted_positional import renamed_in_place

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.findings import Finding, Severity, judge
+from driftwatch.findings.finding import Finding, Severity, judge
 from driftwatch.flow.project import analyse
 from driftwatch.project.declared import Requirements
 from driftwatch.project.pins import installations

@@ -13,8 +13,8 @@ from driftwatch.project.declared import Requirements
 from driftwatch.project.pins import installations
 from driftwatch.report import render
 from driftwatch.report.options import RenderOptions
-from driftwatch.scan import ScanRequest, Watched, scan
-from driftwatch.scanned import Report
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
+from driftwatch.scan.report_model import Report
 from driftwatch.snapshot.store import store
 from driftwatch.targets.target import shipped_targets
 from tests.kiln import COMPANIONS, DISTRIBUTION

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.findings import Severity
+from driftwatch.findings.finding import Severity
 from driftwatch.flow.uses import Catch, Outcome, ProbeUse
 from driftwatch.releases import EMPTY
 from driftwatch.report.options import RenderOptions
@@ -15,8 +15,8 @@ from driftwatch.report.styled import Look
 from driftwatch.report.text import render
 from driftwatch.rules import deprecated, narrow_import_guard, unknown_keyword, unsafe_signature_probe
 from driftwatch.rules.rule import Context
-from driftwatch.scan import ScanRequest, Watched, scan
-from driftwatch.scanned import Report
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
+from driftwatch.scan.report_model import Report
 from driftwatch.snapshot.model.history import Epoch, History
 from driftwatch.snapshot.model.symbols import Deprecation, Ref
 from tests.kiln import knowledge

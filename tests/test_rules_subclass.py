@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from driftwatch.releases import Timeline
-from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
 from driftwatch.snapshot.collect.release import collect
 from driftwatch.snapshot.model.history import merge
 from driftwatch.snapshot.sources.tree import FolderTree

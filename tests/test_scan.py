@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from driftwatch.errors import ConfigError, InputError, UsageError
+from driftwatch.findings.suppress import baseline_text
 from driftwatch.flow.uses import Outcome
 from driftwatch.project.config import Config, config_for, load
-from driftwatch.scan import ScanRequest, Watched, scan
-from driftwatch.scanned import Report
-from driftwatch.suppress import baseline_text
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
+from driftwatch.scan.report_model import Report
 from tests.kiln import history
 
 KILN = history()

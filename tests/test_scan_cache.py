@@ -16,9 +16,9 @@ from driftwatch.flow.sources import results_cache
 from driftwatch.flow.sources.contents import Contents
 from driftwatch.flow.sources.results_cache import FOLDER, ResultsCache, key_of
 from driftwatch.flow.uses import Analysis
-from driftwatch.seals import Seals
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.store import store
+from driftwatch.system.seals import Seals
 from tests.cli_process import run
 from tests.conftest import ROOT
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from driftwatch import scan as scanning
 from driftwatch.flow.uses import (
     DELIBERATE,
     UNCAUGHT,
@@ -25,8 +24,9 @@ from driftwatch.flow.uses import (
 from driftwatch.report import render
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.states import State, site_rows, where, whole_row
-from driftwatch.scan import ScanRequest, Watched, scan
-from driftwatch.scanned import Report
+from driftwatch.scan import pipeline as scanning
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
+from driftwatch.scan.report_model import Report
 from driftwatch.snapshot.model.symbols import Ref
 from tests.made_uses import ALL, KILN, at, passed, releases
 from tests.test_report_json import SCHEMA

@@ -140,7 +140,7 @@ def test_what_has_nothing_to_do_with_the_library_is_not_made_into_syntax(
     assert surveyed == [IDLE]
 
 
-@pytest.mark.parametrize("module", ["driftwatch.cli.scan", "driftwatch.scan"])
+@pytest.mark.parametrize("module", ["driftwatch.cli.scan", "driftwatch.scan.pipeline"])
 def test_what_a_scan_imports_is_what_it_needs(module: str) -> None:
     heavy = ("griffe", "libcst", "libcst.metadata", "pypi_simple", "remotezip", "requests")
     program = f"import sys, {module}\nprint([name for name in {heavy!r} if name in sys.modules])"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.seals import FOLDER, Seals, _key
 from driftwatch.snapshot.sources.cache import Cache, Entry
 from driftwatch.snapshot.sources.fetch import fetch_project
 from driftwatch.snapshot.sources.index import PackageIndex
 from driftwatch.snapshot.sources.index_settings import IndexSettings
+from driftwatch.system.seals import FOLDER, Seals, _key
 from tests.cli_process import run
 from tests.fake_index import FakeIndex, make_sdist, serving
 

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from driftwatch.errors import InputError
-from driftwatch.findings import Finding, Severity, Verdict, judge
-from driftwatch.flow.uses import UNCAUGHT, Location
-from driftwatch.releases import ReleaseSet, Timeline
-from driftwatch.suppress import (
+from driftwatch.findings.finding import Finding, Severity, Verdict, judge
+from driftwatch.findings.suppress import (
     BASELINE_SCHEMA,
     BaselineEntry,
     Decisions,
@@ -22,6 +20,8 @@ from driftwatch.suppress import (
     read_baseline,
     sift,
 )
+from driftwatch.flow.uses import UNCAUGHT, Location
+from driftwatch.releases import ReleaseSet, Timeline
 
 TIMELINE = Timeline(("0.6", "0.7", "0.8"))
 CODES = ("DW101", "DW102", "DW201")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from driftwatch.errors import ConfigError, UsageError
-from driftwatch.tables import Table
+from driftwatch.system.tables import Table
 from driftwatch.targets.target import Target, choose, shipped_snapshots, shipped_target, shipped_targets
 
 MINIMAL = {"distribution": "Demo_Lib", "module": "demo.api"}

@@ -88,7 +88,7 @@ def test_doctor_has_its_python_import_nothing_of_the_folder(trapped: Trapped) ->
 
 
 def test_doctor_where_the_path_of_modules_leads_to_the_folder(trapped: Trapped, tmp_path: Path) -> None:
-    from driftwatch.children import python_environment
+    from driftwatch.system.subprocesses import python_environment
 
     own = str(tmp_path)
     given = os.pathsep.join(["", own, ".", "lib", ""])

@@ -11,9 +11,9 @@ from driftwatch.project.python_files import PythonFiles
 from driftwatch.project.variables import How, Variables
 from driftwatch.releases import Timeline
 from driftwatch.rules.advisories import knowledge
-from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
 from driftwatch.snapshot.store.store import load as load_history
-from driftwatch.tables import Table
+from driftwatch.system.tables import Table
 from driftwatch.targets.target import shipped_targets
 
 SET = {

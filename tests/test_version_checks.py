@@ -8,7 +8,7 @@ import pytest
 
 from driftwatch.project.python_files import PythonFiles
 from driftwatch.project.version_checks import VersionChecks
-from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
 from tests.made_uses import KILN
 
 HELPER = """\

@@ -9,7 +9,7 @@ from types import FrameType
 
 from driftwatch.report import render
 from driftwatch.report.options import RenderOptions
-from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
 from tests.conftest import ROOT
 from tests.flow.marked import history
 

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from driftwatch.toml import parse
+from driftwatch.system.toml import parse
 from tests.conftest import ROOT
 from tests.test_action import SCRIPTS, tool
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from driftwatch.adapter.rules import DROP, REFUSE, WARN
 from driftwatch.errors import ConfigError
-from driftwatch.tables import Table, read
+from driftwatch.system.tables import Table, read
 
 _KEYS = (
     "functions",

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from driftwatch import whole
 from driftwatch.adapter.plan import make_plan
 from driftwatch.adapter.policy import extended, load_policy
 from driftwatch.adapter.render import (
@@ -24,6 +23,7 @@ from driftwatch.adapter.render import (
 from driftwatch.errors import InputError, UsageError
 from driftwatch.snapshot.model.adapted import RUNTIME_MARK
 from driftwatch.snapshot.model.history import History
+from driftwatch.system import atomic_files
 from driftwatch.targets.target import Target
 
 ALL = "all"
@@ -161,7 +161,7 @@ def _read(path: Path) -> str:
     Line ends are git's business: an adapter checked out with CRLF is not an edited one.
     """
     try:
-        return whole.read(path).decode().replace("\r\n", "\n")
+        return atomic_files.read(path).decode().replace("\r\n", "\n")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:

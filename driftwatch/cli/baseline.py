@@ -51,11 +51,11 @@ def write_command(
     """
     from dataclasses import replace
 
-    from driftwatch.findings import Severity
+    from driftwatch.findings.finding import Severity
+    from driftwatch.findings.suppress import baseline_text
     from driftwatch.report.phrases import count
-    from driftwatch.scan import ScanRequest, scan
+    from driftwatch.scan.pipeline import ScanRequest, scan
     from driftwatch.snapshot.sources.cache import cache_root
-    from driftwatch.suppress import baseline_text
 
     with activity("looking") as shown:
         paths, config = resolve(inputs or (".",), config_file, shown)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from driftwatch.flow.uses import Diagnostic
     from driftwatch.project.dependencies import Dependency
     from driftwatch.releases import ReleaseSet
-    from driftwatch.scan import Watched
-    from driftwatch.scanned import Asked, RequirementVerdict
+    from driftwatch.scan.pipeline import Watched
+    from driftwatch.scan.report_model import Asked, RequirementVerdict
     from driftwatch.snapshot.commands.on_demand import Offered
 
 
@@ -81,8 +81,8 @@ def deps_command(
     from driftwatch.report.options import RenderOptions
     from driftwatch.report.styled import Look, look
     from driftwatch.report.text import summary
-    from driftwatch.scan import ScanRequest, scan
-    from driftwatch.scanned import Asked
+    from driftwatch.scan.pipeline import ScanRequest, scan
+    from driftwatch.scan.report_model import Asked
     from driftwatch.snapshot.sources.cache import cache_root
 
     if write and place.startswith(FROM_INDEX):
@@ -151,7 +151,7 @@ def _not_told(asked: Asked) -> Diagnostic:
 
 
 def _watched(each: Dependency, paths: Sequence[Path], shown: Activity, *, lowest: bool) -> tuple[Watched, ...]:
-    from driftwatch.libraries import strange
+    from driftwatch.scan.libraries import strange
 
     def select(offered: Offered) -> ReleaseSet:
         choose = each.lowest if lowest else each.looked_at
@@ -162,9 +162,9 @@ def _watched(each: Dependency, paths: Sequence[Path], shown: Activity, *, lowest
 
 def _write(needed: Sequence[Dependency], verdicts: Sequence[RequirementVerdict], place: Path) -> None:
     """Raise the bounds that do not hold, each where it is declared, and say what was done."""
-    from driftwatch import whole
     from driftwatch.project.bounds import raised
     from driftwatch.project.discovery import project_of
+    from driftwatch.system import atomic_files
 
     top = project_of([place.resolve()])
     for dependency, verdict in zip(needed, verdicts, strict=True):
@@ -173,8 +173,8 @@ def _write(needed: Sequence[Dependency], verdicts: Sequence[RequirementVerdict],
         for way in dependency.ways:
             file = top / way.declared.path
             try:
-                text = whole.read(file).decode("utf-8")
-                whole.write(file, raised(text, way.declared, verdict.lowest).encode(), mode=file.stat().st_mode)
+                text = atomic_files.read(file).decode("utf-8")
+                atomic_files.write(file, raised(text, way.declared, verdict.lowest).encode(), mode=file.stat().st_mode)
             except (OSError, UnicodeDecodeError, DriftwatchError) as error:
                 say(f"{dependency.requirement} stays as it is: {getattr(error, 'message', error)}")
                 continue

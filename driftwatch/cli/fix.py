@@ -64,10 +64,10 @@ def fix_command(
 
     Each repair is proven before it is offered. What is not fixed is told with the reason.
     """
-    from driftwatch.fix import Pins, fix, pins
     from driftwatch.report.patch import diff, diff_of_pins, done, left, summary
     from driftwatch.report.safe import safe
-    from driftwatch.scan import ScanRequest
+    from driftwatch.scan.fix import Pins, fix, pins
+    from driftwatch.scan.pipeline import ScanRequest
     from driftwatch.snapshot.sources.cache import cache_root
 
     if any(text.startswith(FROM_INDEX) for text in inputs):

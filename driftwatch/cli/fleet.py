@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from driftwatch.children import processes
 from driftwatch.cli.against import against_option
 from driftwatch.cli.formats import Wanted, deliver, formats_option, settle
 from driftwatch.cli.options import FILE, config_option, configuration, output_option, targets_of
 from driftwatch.cli.output import say
 from driftwatch.errors import UsageError
+from driftwatch.system.subprocesses import processes
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -73,7 +73,7 @@ def fleet_command(
     from driftwatch.fleet.merged import merge
     from driftwatch.fleet.run import FleetRequest, run
     from driftwatch.fleet.unit import Question, timelines
-    from driftwatch.libraries import from_anywhere, strangers
+    from driftwatch.scan.libraries import from_anywhere, strangers
     from driftwatch.snapshot.sources.cache import cache_root
     from driftwatch.snapshot.sources.index import PackageIndex
 

@@ -61,12 +61,12 @@ def impact_command(
     Every change of its API is told with the call sites that it breaks, that fall silent, that meet a deprecation or
     another default; then the changes that touch nobody.
     """
-    from driftwatch.code_bases import expanded, is_local
-    from driftwatch.libraries import name_in
     from driftwatch.report.html.impact import render as render_html
     from driftwatch.report.impact import headline, render
     from driftwatch.report.impact_forms import render_json, render_markdown
     from driftwatch.report.styled import Look, look
+    from driftwatch.scan.code_bases import expanded, is_local
+    from driftwatch.scan.libraries import name_in
     from driftwatch.snapshot.sources.cache import cache_root
     from driftwatch.watching.impact import ImpactRequest, impact
 

@@ -19,7 +19,7 @@ from driftwatch.cli.scan import resolve, title
 from driftwatch.errors import DriftwatchError, InputError
 
 if TYPE_CHECKING:
-    from driftwatch.scanned import Report
+    from driftwatch.scan.report_model import Report
 
 FORMATS = ("text", "html", "json")
 
@@ -88,7 +88,7 @@ def matrix_command(
 
 def _report(text: str, against: Sequence[str], config_file: Path | None, shown: Activity) -> Report:
     """One code base, held against the releases."""
-    from driftwatch.scan import ScanRequest, scan
+    from driftwatch.scan.pipeline import ScanRequest, scan
     from driftwatch.snapshot.sources.cache import cache_root
 
     paths, config = resolve((text,), config_file, shown)

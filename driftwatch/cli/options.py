@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from driftwatch.cli.progress import Activity
     from driftwatch.project.config import Config
-    from driftwatch.scan import Watched
+    from driftwatch.scan.pipeline import Watched
     from driftwatch.snapshot.model.history import History
     from driftwatch.targets.target import Target
 
@@ -123,7 +123,7 @@ def asked_target(
     It is named with ``--target``, or in a text: ``NAME==VERSION``, ``NAME @ PLACE``. Else it is the only one there is.
     """
     from driftwatch.cli.output import say
-    from driftwatch.libraries import any_target, name_in
+    from driftwatch.scan.libraries import any_target, name_in
 
     named = name or next(filter(None, map(name_in, texts)), None)
     if named is None:
@@ -177,6 +177,6 @@ def watched(
     config: Config, against: Sequence[str] = (), paths: Sequence[Path] = (), shown: Activity | None = None
 ) -> tuple[tuple[Watched, ...], tuple[str, ...]]:
     """All libraries as a scan takes them, and `against` with what it names of them by version."""
-    from driftwatch import libraries
+    from driftwatch.scan import libraries
 
     return libraries.watched(targets_of(config), config.against, against, paths, shown)

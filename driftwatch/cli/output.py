@@ -156,10 +156,10 @@ def _told(path: Path) -> Iterator[None]:
 
 def _draft(target: Path, data: bytes) -> Path:
     """The file under another name: as readable as any file made here, or as the one that it replaces."""
-    from driftwatch import whole
+    from driftwatch.system import atomic_files
 
     mode = _mode(target)
-    return whole.draft(target, data, mode=0o666 & ~_umask() if mode is None else mode)
+    return atomic_files.draft(target, data, mode=0o666 & ~_umask() if mode is None else mode)
 
 
 def _umask() -> int:

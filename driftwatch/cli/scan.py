@@ -28,8 +28,8 @@ from driftwatch.report import FORMATS
 
 if TYPE_CHECKING:
     from driftwatch.project.config import Config
-    from driftwatch.scan import ScanRequest
-    from driftwatch.scanned import Report
+    from driftwatch.scan.pipeline import ScanRequest
+    from driftwatch.scan.report_model import Report
 
 FROM_INDEX = "pypi:"
 """Begins an input that is fetched; known here too, so that a local scan imports nothing that fetches."""
@@ -114,7 +114,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
     from driftwatch.report.styled import Look, look
     from driftwatch.report.text import summary
     from driftwatch.rules.unsupported_gpu import parse_gpu
-    from driftwatch.scan import ScanRequest, scan
+    from driftwatch.scan.pipeline import ScanRequest, scan
     from driftwatch.snapshot.sources.cache import cache_root
 
     start = time.monotonic()
@@ -141,12 +141,12 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
         result = scan(request) if diff_base is None else _scan_new(request, diff_base, inputs)
         report = replace(result, title=title(inputs or (".",)))
         if fixes:
-            from driftwatch.fix import fixes as proven
+            from driftwatch.scan.fix import fixes as proven
 
             shown.title("proving repairs")
             report = replace(report, fixes=proven(request, result))
         if any(each.name == "text" for each in settled):
-            from driftwatch.fix import prospects
+            from driftwatch.scan.fix import prospects
 
             report = replace(report, fixable=prospects(result, targets))
     if not result.files:
@@ -165,7 +165,7 @@ def scan_command(  # noqa: PLR0913, PLR0917 - one parameter to an option is how 
 
 
 def _scan_new(request: ScanRequest, revision: str, inputs: tuple[str, ...]) -> Report:
-    from driftwatch.diff_base import scan_new
+    from driftwatch.scan.diff_base import scan_new
 
     if any(text.startswith(FROM_INDEX) for text in inputs):
         raise UsageError("--diff-base is for a git repository, not for a release from the package index")

@@ -25,8 +25,8 @@ from driftwatch.cli.scan import FROM_INDEX, resolve, title
 from driftwatch.cli.snapshot import storing
 
 if TYPE_CHECKING:
-    from driftwatch.code_bases import CodeBase
     from driftwatch.project.config import Config
+    from driftwatch.scan.code_bases import CodeBase
 
 FORMATS = ("markdown", "json")
 
@@ -104,7 +104,7 @@ def watch_command(
 def _code_bases(
     named: Sequence[str], config: Config, config_file: Path | None, shown: Activity
 ) -> tuple[CodeBase, ...]:
-    from driftwatch.code_bases import CodeBase
+    from driftwatch.scan.code_bases import CodeBase
 
     found: list[CodeBase] = []
     for word in named or config.watch:

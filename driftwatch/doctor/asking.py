@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import IO, Any
 
-from driftwatch.children import python_command, python_environment
+from driftwatch.system.subprocesses import python_command, python_environment
 
 _TAIL = 4000
 

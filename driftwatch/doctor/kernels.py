@@ -17,7 +17,7 @@ from driftwatch.doctor.hardware import visible
 from driftwatch.doctor.machine import beside
 from driftwatch.doctor.model import Cause, Weight
 from driftwatch.doctor.needs import Condition
-from driftwatch.findings import Severity
+from driftwatch.findings.finding import Severity
 from driftwatch.targets.companions import Companion, among
 
 _MOST = 6

@@ -11,9 +11,9 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from driftwatch.children import program
 from driftwatch.doctor.asking import run
 from driftwatch.doctor.model import Device, Driver, Tools
+from driftwatch.system.subprocesses import program
 
 _SECONDS = 30
 _WITH_CAPABILITY = ("index", "name", "driver_version", "memory.total", "compute_cap")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from driftwatch.tables import Table, read_if_there
+from driftwatch.system.tables import Table, read_if_there
 from driftwatch.targets.companions import Companions, load_companions
 from driftwatch.targets.target import Target
 

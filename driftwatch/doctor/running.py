@@ -9,9 +9,9 @@ import json
 import tempfile
 from pathlib import Path
 
-from driftwatch.children import python_environment
 from driftwatch.doctor.asking import run
 from driftwatch.doctor.model import Run
+from driftwatch.system.subprocesses import python_environment
 
 _TEST = ("--json", "--fused", "require", "--hidden", "4096", "--tokens", "1", "128", "--dtypes", "bfloat16")
 _START = "import sys; sys.path[:] = [entry for entry in sys.path if entry]; import torch.distributed.run as r; r.main()"

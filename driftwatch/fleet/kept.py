@@ -12,9 +12,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from driftwatch import whole
 from driftwatch.fleet.unit import Row
 from driftwatch.flow.sources.results_cache import tool
+from driftwatch.system import atomic_files
 
 FOLDER = "fleet-1"  # another number for another form
 
@@ -48,7 +48,7 @@ class Kept:
         path = self._path(key)
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            whole.write(path, f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}".encode())
+            atomic_files.write(path, f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}".encode())
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.json"

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from driftwatch.code_bases import FROM_INDEX, each_release, read_list
 from driftwatch.errors import DriftwatchError, InputError, UsageError
 from driftwatch.project.ranges import is_source
-from driftwatch.tables import read, read_if_there
+from driftwatch.scan.code_bases import FROM_INDEX, each_release, read_list
+from driftwatch.system.tables import read, read_if_there
 from driftwatch.targets.target import Target, choose
 
 DEPENDENTS = "dependents:"

@@ -13,11 +13,11 @@ from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from driftwatch.code_bases import FROM_GIT, FROM_INDEX, title_of
 from driftwatch.errors import DriftwatchError
 from driftwatch.fleet.kept import Kept, key_of
 from driftwatch.fleet.listing import Fleet
 from driftwatch.fleet.unit import Job, Question, Row, digest_of, digests, examine
+from driftwatch.scan.code_bases import FROM_GIT, FROM_INDEX, title_of
 from driftwatch.snapshot.sources.index import PackageIndex, the_index
 
 Progress = Callable[[int, int, str, str], None]

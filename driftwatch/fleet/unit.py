@@ -19,11 +19,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from driftwatch.code_bases import FROM_GIT, FROM_INDEX, is_read, opened
 from driftwatch.errors import DriftwatchError, InputError
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.flow.uses import CallUse, Location, Unknown
-from driftwatch.libraries import watched
 from driftwatch.project import ranges
 from driftwatch.project.config import Config
 from driftwatch.project.declared import Requirements
@@ -31,12 +29,14 @@ from driftwatch.releases import ReleaseSet, Timeline
 from driftwatch.report.json_v1 import finding_form
 from driftwatch.report.states import finding_states, site_rows, whole_row
 from driftwatch.rules.rule import Context
-from driftwatch.scan import ScanRequest, Watched, scan
-from driftwatch.scanned import Reached, Report
+from driftwatch.scan.code_bases import FROM_GIT, FROM_INDEX, is_read, opened
+from driftwatch.scan.libraries import watched
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
+from driftwatch.scan.report_model import Reached, Report
 from driftwatch.snapshot.sources.fetch import choose_for_scan, parse_project_spec
 from driftwatch.snapshot.sources.git import GitCommit
 from driftwatch.snapshot.sources.index import PackageIndex
-from driftwatch.tables import Table
+from driftwatch.system.tables import Table
 from driftwatch.targets.target import all_targets
 
 _AROUND = 2

@@ -14,8 +14,8 @@ from pathlib import Path
 from driftwatch.flow.sources.contents import Contents
 from driftwatch.flow.sources.results_cache import ResultsCache, key_of
 from driftwatch.flow.uses import Analysis, Diagnostic, Unresolved, Use
-from driftwatch.python_text import without_warnings
 from driftwatch.snapshot.model.history import History
+from driftwatch.system.python_text import without_warnings
 
 __all__ = ["Analysis", "analyse"]
 

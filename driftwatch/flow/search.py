@@ -16,9 +16,9 @@ from driftwatch.flow.interpreter.exports import hooks, telling_names
 from driftwatch.flow.interpreter.world import World
 from driftwatch.flow.semantics import SEMANTICS
 from driftwatch.flow.sources.files import Files
-from driftwatch.python_text import SourceError
 from driftwatch.snapshot.model.adapted import face_of
 from driftwatch.snapshot.model.history import History
+from driftwatch.system.python_text import SourceError
 
 MAX_ROUNDS = 8
 """How many imports away from a mention of the library files are looked at."""

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from driftwatch import tables, whole
 from driftwatch.errors import ConfigError, UsageError
-from driftwatch.tables import Table
+from driftwatch.system import atomic_files, tables
+from driftwatch.system.tables import Table
 
 SEVERITIES = ("error", "warning", "note")
 FAIL_ON = ("error", "warning", "never")
@@ -101,7 +101,7 @@ def load(path: Path) -> Config:
 
 def _mentions_us(path: Path) -> bool:
     try:
-        return b"driftwatch" in whole.read(path)
+        return b"driftwatch" in atomic_files.read(path)
     except OSError:
         return False
 

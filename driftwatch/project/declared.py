@@ -22,13 +22,13 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from driftwatch import whole
 from driftwatch.errors import DriftwatchError
 from driftwatch.project.dependency_files import metadata_files, root_of, subfolders
 from driftwatch.project.discovery import folders_below, is_project, listed, project_of
 from driftwatch.project.dockerfile import Installed, installed, is_dockerfile
 from driftwatch.project.requirement_texts import Places, beginnings, logical_lines, public_version, spelling, table_of
-from driftwatch.toml import TomlError, parse
+from driftwatch.system import atomic_files
+from driftwatch.system.toml import TomlError, parse
 
 _LARGEST = 8_000_000
 _MOST_INI_LINES = 20_000
@@ -464,7 +464,7 @@ class Requirements:
         try:
             if path.stat().st_size > _LARGEST:
                 return None
-            return whole.read(path).decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+            return atomic_files.read(path).decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             return None
         except OSError as error:

@@ -16,12 +16,12 @@ from packaging.markers import InvalidMarker, Marker, UndefinedComparison, Undefi
 from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from driftwatch import toml, whole
 from driftwatch.errors import InputError, UsageError
 from driftwatch.project.declared import Declaration, Requirements
 from driftwatch.project.discovery import is_project
 from driftwatch.project.ranges import selected
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
+from driftwatch.system import atomic_files, toml
 
 MOST_RELEASES = 200
 """Of a dependency with more releases than this, the newest are looked at."""
@@ -117,7 +117,7 @@ def _says_none(start: Path) -> bool:
         if any((place / name).is_file() for name in ("PKG-INFO", "METADATA")):
             return True
         try:
-            project = toml.parse(whole.read(place / "pyproject.toml").decode("utf-8")).get("project")
+            project = toml.parse(atomic_files.read(place / "pyproject.toml").decode("utf-8")).get("project")
         except (OSError, ValueError):
             project = None
         if isinstance(project, dict):

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from driftwatch import whole
 from driftwatch.errors import InputError
 from driftwatch.flow.uses import Diagnostic
+from driftwatch.system import atomic_files
 
 SUFFIXES = (".py", ".pyw")
 SKIPPED = frozenset(
@@ -192,7 +192,7 @@ def mentions(paths: Sequence[Path], module: str) -> bool:
     for root in find_roots(paths, base=Path.cwd()).roots:
         for name in root.files:
             with contextlib.suppress(OSError):
-                if wanted.search(whole.read(root.folder / name)):
+                if wanted.search(atomic_files.read(root.folder / name)):
                     return True
     return False
 

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from driftwatch.python_text import without_warnings
+from driftwatch.system.python_text import without_warnings
 
 
 class PythonFiles:

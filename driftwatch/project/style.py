@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from driftwatch.errors import ConfigError
-from driftwatch.tables import read
+from driftwatch.system.tables import read
 
 USUAL = 88
 """What ruff and black take where nothing is configured."""

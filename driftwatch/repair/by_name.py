@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from driftwatch.binding.calls import Part, takes_keyword
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.flow.uses import CallUse
 from driftwatch.repair.evidence import Evidence
 from driftwatch.repair.model import Edit, NoRepairError, Repair

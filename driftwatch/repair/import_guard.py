@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.flow.uses import ImportUse
 from driftwatch.repair.evidence import Evidence
 from driftwatch.repair.model import Edit, NoRepairError, Repair

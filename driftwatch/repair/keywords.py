@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from driftwatch.binding.calls import callee_epochs, takes_keyword
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.flow.uses import Argument, CallUse
 from driftwatch.releases import EMPTY
 from driftwatch.repair.evidence import Evidence

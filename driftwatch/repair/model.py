@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 
 
 class Safety(str, Enum):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.flow.uses import ImportUse, NameUse, Use
 from driftwatch.releases import ReleaseSet
 from driftwatch.repair.evidence import Evidence

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.flow.uses import Location
 from driftwatch.repair.model import Edit, NoRepairError, Repair
 from driftwatch.repair.text import Source

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 from driftwatch.binding.calls import signatures_of, takes_keyword
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.flow.uses import CallUse
 from driftwatch.releases import union
 from driftwatch.repair.evidence import Evidence

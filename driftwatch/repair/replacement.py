@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.flow.uses import ImportUse, NameUse
 from driftwatch.repair.evidence import Evidence
 from driftwatch.repair.model import Edit, NoRepairError, Repair

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.repair.evidence import Evidence
 from driftwatch.repair.model import Edit, NoRepairError, Repair
 from driftwatch.repair.text import Source

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from driftwatch.flow.uses import Location
-from driftwatch.python_text import SourceError, decode, without_warnings
 from driftwatch.repair.model import Edit, NoRepairError
+from driftwatch.system.python_text import SourceError, decode, without_warnings
 
 _OPENING, _CLOSING = "([{", ")]}"
 _LINE_END = re.compile(r"\r\n|\r|\n")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
     from driftwatch.report.options import RenderOptions
-    from driftwatch.scanned import Report
+    from driftwatch.scan.report_model import Report
 
 FORMATS: Mapping[str, str] = {
     "text": "driftwatch.report.text",

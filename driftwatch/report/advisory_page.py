@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from driftwatch.findings import RELEASES
+from driftwatch.findings.finding import RELEASES
 from driftwatch.rules.advisories import Knowledge
 
 _INTRODUCTION = """\

@@ -13,7 +13,7 @@ from driftwatch.releases import ReleaseSet
 from driftwatch.report.phrases import newer, ranges
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose
-from driftwatch.scanned import Asked, Report, RequirementVerdict, TargetReport
+from driftwatch.scan.report_model import Asked, Report, RequirementVerdict, TargetReport
 
 
 def verdicts(report: Report, asked: Sequence[Asked]) -> tuple[RequirementVerdict, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.phrases import Source, exception
 from driftwatch.report.safe import safe, safe_character

@@ -8,12 +8,12 @@ plain lines never begin with one.
 
 from __future__ import annotations
 
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings.finding import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import apart, before, but_for_the_unread, count, newer, outcome, ranges, silently, where
 from driftwatch.report.safe import safe, safe_character
-from driftwatch.scanned import Report
+from driftwatch.scan.report_model import Report
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from driftwatch import __version__
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.flow.uses import Step
 from driftwatch.releases import Timeline
 from driftwatch.repair.model import Fix
 from driftwatch.report.options import RenderOptions
-from driftwatch.scanned import Report, RequirementVerdict, TargetReport
+from driftwatch.scan.report_model import Report, RequirementVerdict, TargetReport
 
 
 class Tool(TypedDict):

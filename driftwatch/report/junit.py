@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from xml.etree import ElementTree
 
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings.finding import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import CONDITIONAL, outcome, position, ranges
 from driftwatch.report.safe import safe
-from driftwatch.scanned import Report
+from driftwatch.scan.report_model import Report
 
 _Element = ElementTree.Element
 

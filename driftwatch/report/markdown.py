@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings.finding import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.repair.model import Fix
 from driftwatch.report.dependencies import sentence as said_of
@@ -33,7 +33,7 @@ from driftwatch.report.phrases import (
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import plain
 from driftwatch.report.text import summary
-from driftwatch.scanned import Report, TargetReport
+from driftwatch.scan.report_model import Report, TargetReport
 
 MARKER = "<!-- driftwatch report -->"
 LONGEST = 60_000

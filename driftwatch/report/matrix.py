@@ -32,7 +32,7 @@ from driftwatch.report.states import (
 )
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose
 from driftwatch.report.text import summary
-from driftwatch.scanned import Report, TargetReport
+from driftwatch.scan.report_model import Report, TargetReport
 
 GLYPHS: dict[State, tuple[str, str]] = {
     State.WORKS: ("=", "good"),

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from driftwatch import __version__
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings.finding import Finding, Severity
 from driftwatch.flow.uses import Diagnostic, Location, Outcome
 from driftwatch.repair.model import Fix, Safety
 from driftwatch.report.options import RenderOptions
@@ -24,7 +24,7 @@ from driftwatch.report.phrases import exception, outcome, where
 from driftwatch.report.safe import safe
 from driftwatch.rules import RULES
 from driftwatch.rules.rule import Rule
-from driftwatch.scanned import Report
+from driftwatch.scan.report_model import Report
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import groupby
 
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings.finding import Finding, Severity
 from driftwatch.flow.uses import Location, Outcome
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline
 from driftwatch.report.phrases import count
 from driftwatch.rules import rule
-from driftwatch.scanned import Report, TargetReport
-from driftwatch.sites import Site
+from driftwatch.scan.report_model import Report, TargetReport
+from driftwatch.scan.sites import Site
 
 
 class State(IntEnum):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings.finding import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.dependencies import table
 from driftwatch.report.excerpt import excerpt
@@ -33,7 +33,7 @@ from driftwatch.report.phrases import (
 )
 from driftwatch.report.safe import safe
 from driftwatch.report.styled import Hanging, Line, Span, compose, plain
-from driftwatch.scanned import Report, TargetReport
+from driftwatch.scan.report_model import Report, TargetReport
 
 _MOST_PLACES = 8
 _BLANK: Line = ()

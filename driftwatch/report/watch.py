@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from driftwatch import __version__
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.changes import change_form, words
 from driftwatch.report.diff import Comparison, behaviour_forms

@@ -9,7 +9,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
 
-from driftwatch.findings import Severity, Verdict, is_aside
+from driftwatch.findings.finding import Severity, Verdict, is_aside
 from driftwatch.flow.uses import ImportUse, LookUse, NameUse, Use
 from driftwatch.project.pins import Installation
 from driftwatch.rules import switched_off

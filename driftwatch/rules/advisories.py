@@ -30,11 +30,11 @@ from packaging.specifiers import SpecifierSet
 
 from driftwatch.binding.refused import names_in
 from driftwatch.errors import UsageError
-from driftwatch.findings import Severity
+from driftwatch.findings.finding import Severity
 from driftwatch.flow.uses import NOTHING_GIVEN, Constant
 from driftwatch.releases import ReleaseSet, Timeline
 from driftwatch.snapshot.model.symbols import Ref
-from driftwatch.tables import Table, read_if_there
+from driftwatch.system.tables import Table, read_if_there
 
 FILE = "advisories.toml"
 _FLAGS = ("omitted", "passed", "none", "by-position")

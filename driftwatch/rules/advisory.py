@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from driftwatch.findings import Severity, Verdict, is_aside, is_broad
+from driftwatch.findings.finding import Severity, Verdict, is_aside, is_broad
 from driftwatch.flow.uses import CallUse, Outcome, Step, Use
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.advisories import Advisory

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from driftwatch.findings import RELEASES
+from driftwatch.findings.finding import RELEASES
 from driftwatch.releases import Timeline
 from driftwatch.rules.advisories import Advisory, ImportFailure, Knowledge
 

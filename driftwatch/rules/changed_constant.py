@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from driftwatch.binding.calls import Part
-from driftwatch.findings import Severity, Verdict
+from driftwatch.findings.finding import Severity, Verdict
 from driftwatch.flow.uses import CallUse, ImportUse, NameUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.rules.enums import enum_in, has_other, member_of

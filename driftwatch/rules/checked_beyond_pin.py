@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from packaging.utils import canonicalize_name
 
-from driftwatch.findings import Severity, Verdict, is_aside
+from driftwatch.findings.finding import Severity, Verdict, is_aside
 from driftwatch.flow.uses import Step
 from driftwatch.project.declared import Declaration
 from driftwatch.project.pins import Installation

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from driftwatch.binding.calls import Part
 from driftwatch.binding.literals import outside_literals
 from driftwatch.binding.refused import default_in, known_arguments, names_in, refused_by, truth_of
-from driftwatch.findings import is_aside
+from driftwatch.findings.finding import is_aside
 from driftwatch.flow.uses import Argument, CallUse, Constant, Told, Unknown
 from driftwatch.project.variables import How, Touch
 from driftwatch.releases import EMPTY, ReleaseSet, union

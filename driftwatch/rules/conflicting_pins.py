@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from packaging.utils import canonicalize_name
 
-from driftwatch.findings import Severity, Verdict
+from driftwatch.findings.finding import Severity, Verdict
 from driftwatch.flow.uses import Step
 from driftwatch.project.declared import Declaration
 from driftwatch.project.dockerfile import is_dockerfile

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from driftwatch.findings import RELEASES, Severity, Verdict
+from driftwatch.findings.finding import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import ImportUse, NameUse, Use
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule

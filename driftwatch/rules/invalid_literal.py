@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from driftwatch.binding.calls import signatures_of
 from driftwatch.binding.literals import Outside, literals_of, outside_literals
-from driftwatch.findings import RELEASES, Severity, Verdict, is_broad
+from driftwatch.findings.finding import RELEASES, Severity, Verdict, is_broad
 from driftwatch.flow.uses import CallUse, Constant, Outcome, Use
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from driftwatch.findings import RELEASES, Severity, Verdict
+from driftwatch.findings.finding import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import ImportUse, NameUse, PatchUse, Use
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.scope import in_scope, is_module_only, known_names, may_have_more, private

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from packaging.specifiers import SpecifierSet
 
-from driftwatch.findings import RELEASES, Severity, Verdict
+from driftwatch.findings.finding import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import ImportUse, LookUse, Outcome, Use
 from driftwatch.releases import ReleaseSet, union
 from driftwatch.rules.advisories import ImportFailure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from driftwatch.findings import Verdict
+from driftwatch.findings.finding import Verdict
 from driftwatch.flow.uses import Location, Step
 from driftwatch.project.declared import Declaration
 from driftwatch.releases import ReleaseSet

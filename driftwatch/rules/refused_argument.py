@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from driftwatch.findings import RELEASES, Severity, Verdict
+from driftwatch.findings.finding import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import Outcome, RefusedUse, Use
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from driftwatch.binding.calls import callee_epochs
-from driftwatch.findings import RELEASES, Severity, Verdict
+from driftwatch.findings.finding import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import ItemUse, Outcome, UnpackUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from driftwatch.binding.classes import is_abstract
 from driftwatch.binding.signature import Shape, bind
-from driftwatch.findings import RELEASES, Severity, Verdict
+from driftwatch.findings.finding import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import MethodDefinition, SubclassUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule

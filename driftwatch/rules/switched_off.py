@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from driftwatch.findings import RELEASES, Severity, Verdict
+from driftwatch.findings.finding import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import Location, Outcome, SwitchedOff, Use
 from driftwatch.releases import EMPTY, ReleaseSet, union
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from driftwatch.binding.calls import callee_epochs, takes_keyword
 from driftwatch.binding.signature import Fault
-from driftwatch.findings import RELEASES, Severity, Verdict
+from driftwatch.findings.finding import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import CallUse, Outcome, Use
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule

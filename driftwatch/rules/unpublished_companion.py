@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from driftwatch.findings import Severity, Verdict
+from driftwatch.findings.finding import Severity, Verdict
 from driftwatch.project.declared import Declaration
 from driftwatch.project.pins import Installation
 from driftwatch.rules.pinned import verdict_on

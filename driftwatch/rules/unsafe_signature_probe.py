@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from driftwatch.findings import Severity, Verdict
+from driftwatch.findings.finding import Severity, Verdict
 from driftwatch.flow.uses import ProbeUse, Use
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.snapshot.model.symbols import Ref

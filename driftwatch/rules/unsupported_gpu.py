@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from driftwatch.errors import UsageError
-from driftwatch.findings import RELEASES, Severity, Verdict, is_broad
+from driftwatch.findings.finding import RELEASES, Severity, Verdict, is_broad
 from driftwatch.flow.uses import CallUse, Outcome, Use
 from driftwatch.releases import ReleaseSet
 from driftwatch.rules.advisories import Kernels

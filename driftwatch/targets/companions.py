@@ -14,7 +14,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from driftwatch.tables import Table, read_if_there
+from driftwatch.system.tables import Table, read_if_there
 
 FILE = "companions.toml"
 RAISES, IGNORES = "raises", "ignores"

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from driftwatch.snapshot.model.gpu_facts import GpuWords, KernelList, Said
-from driftwatch.tables import Table, read_if_there
+from driftwatch.system.tables import Table, read_if_there
 
 FILE = "gpus.toml"
 

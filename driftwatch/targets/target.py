@@ -20,7 +20,7 @@ from driftwatch.errors import UsageError
 from driftwatch.snapshot.model.adapted import OWN_ERRORS, OWN_NAMES, with_adapter
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Signature
-from driftwatch.tables import Table, read, read_if_there
+from driftwatch.system.tables import Table, read, read_if_there
 
 INDEX = "index"
 DEFAULT_SNAPSHOTS = "snapshots"

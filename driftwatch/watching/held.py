@@ -9,19 +9,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from driftwatch.code_bases import CodeBase
 from driftwatch.errors import InputError, UsageError
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings.finding import Finding, Severity
+from driftwatch.findings.suppress import read_baseline
 from driftwatch.flow.uses import Outcome
 from driftwatch.project import ranges
 from driftwatch.project.declared import Requirements
 from driftwatch.project.discovery import find_roots
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules import rule
-from driftwatch.scan import ScanRequest, Watched, scan
-from driftwatch.scanned import Report
+from driftwatch.scan.code_bases import CodeBase
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
+from driftwatch.scan.report_model import Report
 from driftwatch.snapshot.model.history import History
-from driftwatch.suppress import read_baseline
 from driftwatch.targets.target import Target
 from driftwatch.watching.news import Hits
 

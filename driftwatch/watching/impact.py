@@ -16,9 +16,8 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from driftwatch.code_bases import CodeBase, opened
 from driftwatch.errors import DriftwatchError, InputError, UsageError
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings.finding import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.project.config import Config
 from driftwatch.project.states import State, meant, of_one, with_states
@@ -26,7 +25,8 @@ from driftwatch.releases import Timeline
 from driftwatch.rules import rule
 from driftwatch.rules.advisories import load
 from driftwatch.rules.behaviour import behaviour_changes
-from driftwatch.sites import Site
+from driftwatch.scan.code_bases import CodeBase, opened
+from driftwatch.scan.sites import Site
 from driftwatch.snapshot.comparison.diff import Change, ChangeKind, Grade, diff
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings.finding import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.releases import Timeline
 from driftwatch.rules.behaviour import BehaviourChange
-from driftwatch.sites import Site
+from driftwatch.scan.sites import Site
 from driftwatch.snapshot.commands.update import Failure
 from driftwatch.snapshot.comparison.diff import Change
 from driftwatch.snapshot.model.symbols import Ref, Symbol

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.snapshot.comparison.diff import Change
 from driftwatch.watching.news import Hits, NewRelease
 

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from driftwatch.code_bases import CodeBase
 from driftwatch.releases import Timeline
 from driftwatch.rules.advisories import Knowledge, load
 from driftwatch.rules.behaviour import behaviour_changes
-from driftwatch.scanned import Report
+from driftwatch.scan.code_bases import CodeBase
+from driftwatch.scan.report_model import Report
 from driftwatch.snapshot.commands.update import Progress, list_, update
 from driftwatch.snapshot.comparison.diff import diff
 from driftwatch.snapshot.model.history import History

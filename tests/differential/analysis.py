@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from driftwatch.findings import Verdict
+from driftwatch.findings.finding import Verdict
 from driftwatch.flow.project import analyse
 from driftwatch.flow.uses import Unresolved
 from driftwatch.rules import apply

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from driftwatch.findings import Severity, Verdict
+from driftwatch.findings.finding import Severity, Verdict
 from driftwatch.flow.uses import UNCAUGHT
 from driftwatch.releases import ReleaseSet
 from driftwatch.snapshot.model.history import History, merge

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from driftwatch.findings import Finding
-from driftwatch.fix import Fixed, fix
+from driftwatch.findings.finding import Finding
 from driftwatch.flow.uses import Outcome
 from driftwatch.project.config import Config
-from driftwatch.scan import ScanRequest, Watched
+from driftwatch.scan.fix import Fixed, fix
+from driftwatch.scan.pipeline import ScanRequest, Watched
 from driftwatch.snapshot.model.history import History
 from tests.differential.programs import Child, Program
 

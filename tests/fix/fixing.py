@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import dedent
 
-from driftwatch.fix import Fixed, fix
 from driftwatch.project.config import Config
-from driftwatch.scan import ScanRequest, Watched
+from driftwatch.scan.fix import Fixed, fix
+from driftwatch.scan.pipeline import ScanRequest, Watched
 from driftwatch.snapshot.model.history import History
 from tests.kiln import history
 

@@ -126,5 +126,5 @@ def test_a_wrong_repair_would_be_noticed(small: Repaired, tmp_path: Path, monkey
 
     monkeypatch.setattr(keywords, "asked", wrong)
     assert not tally_of(small, tmp_path, BATCH).wrong
-    monkeypatch.setattr("driftwatch.fix._Proof.failures", lambda self, repairs: [])
+    monkeypatch.setattr("driftwatch.scan.fix._Proof.failures", lambda self, repairs: [])
     assert tally_of(small, tmp_path, BATCH, seed=1000).wrong

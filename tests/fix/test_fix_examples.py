@@ -25,7 +25,7 @@ def test_an_example_is_what_is_offered(
     code: str, repaired: RepairExample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if code == "DW501":  # what importing the library may raise is data beside its history
-        monkeypatch.setattr("driftwatch.scan.load", lambda data, timeline: knowledge())
+        monkeypatch.setattr("driftwatch.scan.pipeline.load", lambda data, timeline: knowledge())
     result = fixed(tmp_path, repaired.before, against=repaired.against or "all", unsafe=repaired.unsafe, select=(code,))
     assert text_of(result) == repaired.after
     assert code in {finding.code for finding in result.offer.repaired}

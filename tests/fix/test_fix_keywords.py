@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from driftwatch.findings import Severity
+from driftwatch.findings.finding import Severity
 from driftwatch.snapshot.model.history import History, merge
 from driftwatch.snapshot.model.symbols import Ref, Signature, Snapshot, Symbol, SymbolKind
 from tests.collecting import signature

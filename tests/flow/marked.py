@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from textwrap import dedent
 
-from driftwatch.findings import Verdict
+from driftwatch.findings.finding import Verdict
 from driftwatch.flow.project import Analysis, analyse
 from driftwatch.rules import apply
 from driftwatch.rules.rule import Context

@@ -15,7 +15,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from driftwatch.flow.syntax import concrete, positions, syntax
 from driftwatch.flow.syntax.children import children, walk
 from driftwatch.flow.syntax.syntax import Tree, parse
-from driftwatch.python_text import SourceError
+from driftwatch.system.python_text import SourceError
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 FILES = (

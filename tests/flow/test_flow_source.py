@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftwatch.flow.syntax.survey import Import, survey
-from driftwatch.python_text import SourceError, decode
+from driftwatch.system.python_text import SourceError, decode
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 

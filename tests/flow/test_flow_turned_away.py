@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch.scan import ScanRequest, Watched, scan
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
 from driftwatch.snapshot.store.store import load
 from driftwatch.targets.target import shipped_targets
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from driftwatch.findings import Severity
+from driftwatch.findings.finding import Severity
 from driftwatch.releases import Timeline
 from driftwatch.rules.advisories import Advisory, Condition, ImportFailure, Kernels, Knowledge
 from driftwatch.snapshot.collect.release import collect

@@ -19,9 +19,9 @@ from driftwatch.flow.sources.outline import Definition, assigned, definition, de
 from driftwatch.flow.sources.resolution import Resolution, stem_of, tail_of
 from driftwatch.flow.syntax.survey import Import, Survey, survey
 from driftwatch.flow.uses import Diagnostic
-from driftwatch.python_text import SourceError, decode
 from driftwatch.snapshot.model.adapted import face_in
 from driftwatch.snapshot.model.history import History
+from driftwatch.system.python_text import SourceError, decode
 
 MAX_SOURCE = 4 << 20
 """Bytes of a file beyond which it is not parsed: syntax takes more than a hundred times as many."""

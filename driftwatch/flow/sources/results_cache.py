@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 
 import driftwatch
-from driftwatch import whole
 from driftwatch.flow import uses
 from driftwatch.flow.uses import Analysis
 from driftwatch.releases import ReleaseSet
-from driftwatch.seals import Seals
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref
+from driftwatch.system import atomic_files
+from driftwatch.system.seals import Seals
 
 FOLDER = "analyses-2"  # another number for another form
 MAX_BYTES = 64 * 1024 * 1024
@@ -60,7 +60,7 @@ class ResultsCache:
             if not isinstance(found, Analysis):
                 raise TypeError
         except (ValueError, TypeError, LookupError, RecursionError):
-            whole.drop(path)
+            atomic_files.drop(path)
             return None
         with contextlib.suppress(OSError):
             os.utime(path)
@@ -77,7 +77,7 @@ class ResultsCache:
         path = self._path(key)
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            whole.write(path, self._seals.seal(key.encode(), body) + b"\n" + body)
+            atomic_files.write(path, self._seals.seal(key.encode(), body) + b"\n" + body)
         self._prune()
 
     def _path(self, key: str) -> Path:
@@ -92,14 +92,14 @@ class ResultsCache:
                     state = path.stat()
                     if path.name.startswith("."):
                         if time.time() - state.st_mtime > STALE:
-                            whole.drop(path)
+                            atomic_files.drop(path)
                     else:
                         found.append((state.st_mtime, state.st_size, path))
         left = MAX_BYTES
         for _, size, path in sorted(found, key=lambda entry: (-entry[0], entry[2])):
             left -= size
             if left < 0:
-                whole.drop(path)
+                atomic_files.drop(path)
 
 
 # -- keys --------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from driftwatch.python_text import SourceError
+from driftwatch.system.python_text import SourceError
 
 FILLING_METHODS = frozenset({"add", "append", "appendleft", "extend", "insert", "put", "set", "setdefault", "update"})
 """Methods that put something into what they are called on."""

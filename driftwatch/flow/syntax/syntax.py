@@ -18,7 +18,7 @@ from driftwatch.flow.syntax.children import walk
 from driftwatch.flow.syntax.concrete import Concrete, is_supported
 from driftwatch.flow.syntax.positions import Positions, Span
 from driftwatch.flow.uses import Location, Step
-from driftwatch.python_text import SourceError
+from driftwatch.system.python_text import SourceError
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from driftwatch.report.html.page import document
 from driftwatch.report.matrix import Unread
 from driftwatch.report.options import RenderOptions
-from driftwatch.scanned import Report
+from driftwatch.scan.report_model import Report
 
 
 def render(report: Report, options: RenderOptions) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings.finding import Finding, Severity
 from driftwatch.flow.uses import Outcome
 from driftwatch.releases import Timeline
 from driftwatch.report.html.markup import Child, Markup, copied, join, tag, ticked
@@ -14,7 +14,7 @@ from driftwatch.report.phrases import CONDITIONAL, breaks_beyond, newer, outcome
 from driftwatch.report.safe import safe
 from driftwatch.report.states import Row, State, finding_states
 from driftwatch.rules import rule
-from driftwatch.scanned import Report, TargetReport
+from driftwatch.scan.report_model import Report, TargetReport
 
 
 def cards(report: Report, target: TargetReport, base: int, number: int) -> Iterator[Markup]:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from importlib.resources import files
 
 from driftwatch import __version__
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.releases import EMPTY as NONE
 from driftwatch.releases import ReleaseSet
 from driftwatch.report.html.findings import badge, cards, links
@@ -34,7 +34,7 @@ from driftwatch.report.states import (
     where,
     whole_row,
 )
-from driftwatch.scanned import Report, TargetReport
+from driftwatch.scan.report_model import Report, TargetReport
 
 _LONGEST_ASKED = 24
 _ASSETS = files("driftwatch.report.html")

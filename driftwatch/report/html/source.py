@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.flow.uses import Outcome
 from driftwatch.report.html.markup import Markup, breakable, join, tag, text, ticked
 from driftwatch.report.phrases import Source, exception

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from driftwatch.findings import Finding
+from driftwatch.findings.finding import Finding
 from driftwatch.releases import ReleaseSet
 from driftwatch.report.changes import words
 from driftwatch.report.html.markup import Markup, breakable, join, tag

@@ -22,7 +22,6 @@ from pathlib import Path, PurePosixPath
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from driftwatch import whole
 from driftwatch.errors import DriftwatchError, IndexUnavailableError, InputError, SnapshotError
 from driftwatch.releases import ReleaseSet, Timeline
 from driftwatch.snapshot.collect.reader import parser_version
@@ -35,6 +34,7 @@ from driftwatch.snapshot.sources.cache_size import LIMIT, shrink
 from driftwatch.snapshot.sources.index import PackageIndex, Project, the_index
 from driftwatch.snapshot.sources.origin import choose_for_snapshot
 from driftwatch.snapshot.store import store
+from driftwatch.system import atomic_files
 from driftwatch.targets.target import Target
 
 FOLDER = "libraries-2"  # another number for another form
@@ -200,7 +200,7 @@ def _recall(home: Path, asked: Sequence[str], places: Sequence[Path]) -> None:
     """Keep what was found for a question, for a time without the index."""
     known = _questions(home)
     known["\n".join(asked)] = [place.name for place in places]
-    whole.write(home / _ASKED, json.dumps(known, sort_keys=True).encode())
+    atomic_files.write(home / _ASKED, json.dumps(known, sort_keys=True).encode())
 
 
 def _recalled(home: Path, select: Select, asked: Sequence[str], mentioned: Callable[[str], bool]) -> OnDemand | None:

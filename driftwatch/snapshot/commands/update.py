@@ -17,7 +17,6 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from driftwatch import whole
 from driftwatch.errors import DriftwatchError, IndexUnavailableError, SnapshotError, UsageError
 from driftwatch.releases import Timeline
 from driftwatch.snapshot.collect.gpu_facts import gpu_facts
@@ -40,6 +39,7 @@ from driftwatch.snapshot.sources.tree import SourceTree
 from driftwatch.snapshot.store import store
 from driftwatch.snapshot.store.gpu_facts import Facts, add_facts, facts_of
 from driftwatch.snapshot.store.store import ReleaseRecord
+from driftwatch.system import atomic_files
 from driftwatch.targets.gpu_words import load_gpu_words
 from driftwatch.targets.target import Target
 
@@ -359,4 +359,4 @@ def _remember(target: Target, without: Sequence[OpenedRelease]) -> None:
             rows[opened.sha256] = {"version": opened.release, "artifact": opened.artifact, "sha256": opened.sha256}
     ordered = sorted(rows.values(), key=lambda row: (Version(row["version"]), row["artifact"]))
     target.snapshots.mkdir(parents=True, exist_ok=True)
-    whole.write_lines(target.snapshots / store.ABSENT, [json.dumps(row) for row in ordered])
+    atomic_files.write_lines(target.snapshots / store.ABSENT, [json.dumps(row) for row in ordered])

@@ -22,8 +22,8 @@ from typing import IO
 
 import platformdirs
 
-from driftwatch import whole
-from driftwatch.seals import Seals
+from driftwatch.system import atomic_files
+from driftwatch.system.seals import Seals
 
 STALE = 24 * 3600
 _LISTINGS = "listings-3"  # another number for another choice of files to list
@@ -67,7 +67,7 @@ class Cache:
             return None
         if digest == sha256:
             return path
-        whole.drop(path)
+        atomic_files.drop(path)
         return None
 
     @contextmanager
@@ -82,7 +82,7 @@ class Cache:
             with os.fdopen(handle, "wb") as file:
                 yield file, path
         finally:
-            whole.drop(path)
+            atomic_files.drop(path)
 
     @contextmanager
     def draft(self) -> Iterator[Path]:
@@ -138,7 +138,7 @@ class Cache:
             return None
         if hashlib.sha256(content).hexdigest() == sha256:
             return content
-        whole.drop(path)
+        atomic_files.drop(path)
         return None
 
     def keep_blob(self, sha256: str, content: bytes) -> None:
@@ -154,7 +154,7 @@ class Cache:
         except OSError:
             return None
         if not self.seals.is_right(seal, archive.encode(), body):
-            whole.drop(path)
+            atomic_files.drop(path)
             return None
         entries: dict[str, Entry] = {}
         for line in body.decode().splitlines():
@@ -180,7 +180,7 @@ class Cache:
     def _write(self, path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            whole.write(path, content)
+            atomic_files.write(path, content)
 
 
 def _one_line(name: str) -> bool:

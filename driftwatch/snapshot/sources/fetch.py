@@ -21,11 +21,11 @@ from pathlib import Path
 from packaging.version import Version
 
 from driftwatch.errors import InputError, UsageError
-from driftwatch.seals import Seals
 from driftwatch.snapshot.sources.archive import Member, members, unpack
 from driftwatch.snapshot.sources.artifact_tree import RangedWheel
 from driftwatch.snapshot.sources.index import Artifact, PackageIndex
 from driftwatch.snapshot.sources.remote_zip import NoRangesError
+from driftwatch.system.seals import Seals
 
 SCHEME = "pypi:"
 LARGE_WHEEL = 16 << 20

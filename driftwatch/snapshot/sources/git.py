@@ -13,9 +13,9 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from driftwatch.children import program
 from driftwatch.errors import InputError
 from driftwatch.snapshot.sources.artifact_tree import folders_of, package_folder
+from driftwatch.system.subprocesses import program
 
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
 _TIMEOUT = 120

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 import platformdirs
 
-from driftwatch import whole
 from driftwatch.errors import IndexUnavailableError
+from driftwatch.system import atomic_files
 
 PYPI = "https://pypi.org/simple/"
 DEFAULT_TIMEOUT = 20.0
@@ -102,7 +102,7 @@ def _pip_options(env: Mapping[str, str]) -> dict[str, str]:
     for path in _pip_files(env):
         parser = configparser.RawConfigParser()
         try:
-            parser.read_string(whole.read(path).decode())
+            parser.read_string(atomic_files.read(path).decode())
         except (OSError, UnicodeDecodeError, configparser.Error):
             # pip itself complains about a file it cannot read; here it only means one source less.
             continue

@@ -27,7 +27,7 @@ from driftwatch.snapshot.sources.artifact_tree import COMPILED, ArtifactTree, is
 from driftwatch.snapshot.sources.git import GitTree, checked_out, differs
 from driftwatch.snapshot.sources.index import Artifact, PackageIndex
 from driftwatch.snapshot.sources.tree import FileTree, FolderTree, SourceTree
-from driftwatch.toml import parse
+from driftwatch.system.toml import parse
 
 GIT_SCHEME = "git+file:"
 INSTALLED = "installed"

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from driftwatch import whole
 from driftwatch.errors import SnapshotError
 from driftwatch.releases import ReleaseSet, Timeline
 from driftwatch.snapshot.model.gpu_facts import GpuFact, Said
+from driftwatch.system import atomic_files
 
 GPUS = "gpus.jsonl"
 FORMAT = 1
@@ -62,7 +62,7 @@ def add_facts(folder: Path, before: Timeline, after: Timeline, made: Facts) -> N
             known.setdefault(fact, set()).add(release)
     rows = [row for fact in sorted(known) for row in _rows(fact, known[fact], after)]
     if rows:
-        whole.write_lines(folder / GPUS, [json.dumps({"format": FORMAT}), *(json.dumps(row) for row in rows)])
+        atomic_files.write_lines(folder / GPUS, [json.dumps({"format": FORMAT}), *(json.dumps(row) for row in rows)])
 
 
 def _rows(fact: GpuFact, releases: set[str], timeline: Timeline) -> list[dict[str, Any]]:

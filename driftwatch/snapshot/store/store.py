@@ -22,7 +22,6 @@ from typing import Any
 from packaging.version import Version
 
 import driftwatch
-from driftwatch import whole
 from driftwatch.errors import SnapshotError
 from driftwatch.releases import ReleaseSet, Timeline
 from driftwatch.snapshot.model.codec import Entry, decode, encode, lines
@@ -31,6 +30,7 @@ from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref, Snapshot, Symbol
 from driftwatch.snapshot.store.gpu_facts import load_facts
 from driftwatch.snapshot.store.stored_epochs import StoredEpochs, StoredLine
+from driftwatch.system import atomic_files
 
 HISTORY = "history.jsonl"
 RELEASES = "releases.jsonl"
@@ -209,7 +209,7 @@ def _rows(path: Path, text: str) -> tuple[dict[str, Any], list[tuple[int, dict[s
 
 def _text(path: Path) -> str:
     try:
-        text = whole.read(path).decode()
+        text = atomic_files.read(path).decode()
     except FileNotFoundError:
         raise SnapshotError(f"{path} does not exist", "`driftwatch snapshot update` makes it") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -256,7 +256,7 @@ def _mask(timeline: Timeline, span: tuple[object, object], path: Path, number: i
 def without_module(folder: Path) -> dict[str, dict[str, str]]:
     """The artifacts that are known not to have the module, by sha256; each with its ``version``."""
     try:
-        rows = whole.read(folder / ABSENT).decode().splitlines()
+        rows = atomic_files.read(folder / ABSENT).decode().splitlines()
         return {row["sha256"]: row for row in map(json.loads, rows)}
     except FileNotFoundError:
         return {}
@@ -342,8 +342,8 @@ def _save(
     history = [header, *_spans(held, timeline)]
     folder.mkdir(parents=True, exist_ok=True)
     # A history may name releases only when they are recorded: the records go first.
-    whole.write_lines(folder / RELEASES, [json.dumps(_record(r), ensure_ascii=False) for r in ordered])
-    whole.write_lines(folder / HISTORY, history)
+    atomic_files.write_lines(folder / RELEASES, [json.dumps(_record(r), ensure_ascii=False) for r in ordered])
+    atomic_files.write_lines(folder / HISTORY, history)
     return ordered
 
 

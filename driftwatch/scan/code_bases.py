@@ -15,12 +15,12 @@ from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 
-from driftwatch import whole
 from driftwatch.errors import InputError, UsageError
 from driftwatch.project.config import Config, config_for, discover
 from driftwatch.project.dockerfile import is_dockerfile
 from driftwatch.snapshot.sources.git import GitCommit
-from driftwatch.tables import read
+from driftwatch.system import atomic_files
+from driftwatch.system.tables import read
 
 FROM_INDEX = "pypi:"
 """Begins a code base that is fetched."""
@@ -119,7 +119,7 @@ def read_list(path: Path) -> tuple[str, ...]:
             raise table.error("'code' is missing", None, 'write code = ["pypi:vllm>=0.20", "../engine"]')
         return tuple(_from(path, entry) for entry in table.strings("code"))
     try:
-        text = whole.read(path).decode("utf-8-sig")
+        text = atomic_files.read(path).decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise InputError(f"the list {path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     lines = (line.partition("#")[0].strip() for line in text.splitlines())

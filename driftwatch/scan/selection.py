@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from driftwatch.errors import ConfigError, DriftwatchError, UsageError
-from driftwatch.findings import Severity
+from driftwatch.findings.finding import Severity
+from driftwatch.findings.suppress import matches
 from driftwatch.project.config import Config
 from driftwatch.rules import RULES, suggestion
 from driftwatch.rules.rule import Rule
-from driftwatch.suppress import matches
 
 
 def chosen_rules(select: Sequence[str], ignore: Sequence[str], config: Config) -> tuple[Rule, ...]:

@@ -22,12 +22,12 @@ from packaging.utils import canonicalize_name
 from driftwatch.adapter.policy import load_policy
 from driftwatch.adapter.rules import DROP
 from driftwatch.binding.calls import parts
-from driftwatch.findings import Finding, Severity, judge, order
+from driftwatch.findings.finding import Finding, Severity, judge, order
+from driftwatch.findings.passages import Passages
+from driftwatch.findings.suppress import matches
 from driftwatch.flow.uses import Argument, CallUse, Outcome
-from driftwatch.passages import Passages
 from driftwatch.project.declared import Declaration
 from driftwatch.project.style import line_width
-from driftwatch.python_text import without_warnings
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.repair.bounds import Raised, rewritten
 from driftwatch.repair.described import described
@@ -38,11 +38,11 @@ from driftwatch.repair.plan import CODES, Plan, Planner
 from driftwatch.repair.probes import edits_of
 from driftwatch.repair.text import Source
 from driftwatch.rules import RULES
-from driftwatch.scan import ScanRequest, Watched, scan
-from driftwatch.scanned import Report
-from driftwatch.selection import codes_of
+from driftwatch.scan.pipeline import ScanRequest, Watched, scan
+from driftwatch.scan.report_model import Report
+from driftwatch.scan.selection import codes_of
 from driftwatch.snapshot.model.symbols import Signature
-from driftwatch.suppress import matches
+from driftwatch.system.python_text import without_warnings
 
 _ABOUT_NAMES = ("DW201", "DW202", "DW203")
 """Said of each place that a name is read at: who asks a function something reads it once more."""

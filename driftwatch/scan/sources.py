@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from driftwatch.python_text import SourceError, decode
+from driftwatch.system.python_text import SourceError, decode
 
 
 @dataclass(frozen=True, slots=True)

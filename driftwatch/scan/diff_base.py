@@ -21,16 +21,16 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from driftwatch.code_bases import write_commit
 from driftwatch.errors import ConfigError, InputError, UsageError
-from driftwatch.findings import Before, Finding, Severity
+from driftwatch.findings.finding import Before, Finding, Severity
+from driftwatch.findings.suppress import Suppressed
 from driftwatch.project.config import Config, discover, load
 from driftwatch.releases import union
-from driftwatch.scan import ScanRequest, scan
-from driftwatch.scanned import Report, TargetReport
+from driftwatch.scan.code_bases import write_commit
+from driftwatch.scan.pipeline import ScanRequest, scan
+from driftwatch.scan.report_model import Report, TargetReport
+from driftwatch.scan.sources import Sources
 from driftwatch.snapshot.sources.git import GitCommit, git
-from driftwatch.sources import Sources
-from driftwatch.suppress import Suppressed
 
 Lines = tuple[str, ...]
 

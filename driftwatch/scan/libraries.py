@@ -21,7 +21,7 @@ from driftwatch.errors import InputError, UsageError
 from driftwatch.project.discovery import mentions
 from driftwatch.project.ranges import is_beside, is_source, named, selected
 from driftwatch.releases import ReleaseSet
-from driftwatch.scan import Watched
+from driftwatch.scan.pipeline import Watched
 from driftwatch.snapshot.store.store import load, releases_without_module
 from driftwatch.targets.target import Target, choose
 

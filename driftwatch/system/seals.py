@@ -16,7 +16,7 @@ import stat
 from functools import cache
 from pathlib import Path
 
-from driftwatch import whole
+from driftwatch.system import atomic_files
 
 FOLDER = "own"
 _NAME = "key"
@@ -67,12 +67,12 @@ def _key(folder: Path) -> bytes | None:
 
 def _make(place: Path) -> None:
     """Write a new key, unless another run was first."""
-    made = whole.draft(place, secrets.token_bytes(_SIZE))
+    made = atomic_files.draft(place, secrets.token_bytes(_SIZE))
     try:
         with contextlib.suppress(FileExistsError):
             os.link(made, place)
     finally:
-        whole.drop(made)
+        atomic_files.drop(made)
 
 
 def _read(place: Path) -> bytes | None:

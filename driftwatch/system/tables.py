@@ -13,9 +13,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from driftwatch import whole
 from driftwatch.errors import ConfigError
-from driftwatch.toml import TomlError, parse
+from driftwatch.system import atomic_files
+from driftwatch.system.toml import TomlError, parse
 
 T = TypeVar("T")
 _SHOWN = 60
@@ -175,7 +175,7 @@ class Table(Mapping[str, Any]):
 def read(path: Path) -> Table:
     """A TOML file; `ConfigError` with file and line where it cannot be read."""
     try:
-        data = whole.read(path)
+        data = atomic_files.read(path)
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror or error}") from None
     try:

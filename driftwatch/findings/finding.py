@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from driftwatch.findings.passages import Passages
 from driftwatch.flow.uses import Catch, Location, Outcome, Step
-from driftwatch.passages import Passages
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline
 
 

@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from driftwatch.findings import Apart, Before, Finding, Severity, Verdict, is_aside, order
+from driftwatch.findings.finding import Apart, Before, Finding, Severity, Verdict, is_aside, order
+from driftwatch.findings.suppress import Idle, Suppressed
 from driftwatch.flow.uses import Diagnostic, Outcome, Unresolved, Use
 from driftwatch.project.declared import Notice, Requirements
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.repair.model import Fix
 from driftwatch.rules.rule import Context
-from driftwatch.sites import Site, site_order
+from driftwatch.scan.sites import Site, site_order
+from driftwatch.scan.sources import Sources
 from driftwatch.snapshot.model.history import History
-from driftwatch.sources import Sources
-from driftwatch.suppress import Idle, Suppressed
 
 
 @dataclass(frozen=True, slots=True)

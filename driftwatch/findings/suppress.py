@@ -24,11 +24,11 @@ from typing import Any
 
 from packaging.version import Version
 
-from driftwatch import whole
 from driftwatch.errors import InputError
-from driftwatch.findings import Finding, Severity
+from driftwatch.findings.finding import Finding, Severity
 from driftwatch.project.discovery import path_matches
 from driftwatch.releases import ReleaseSet, Timeline
+from driftwatch.system import atomic_files
 
 _DIRECTIVE = re.compile(
     r"#\s*driftwatch\s*(?::\s*ignore(?![\w-])|(?P<bare>ignore(?=\s*(?:\[|$|until\b))))\s*(\[[^\]\n]*\]?)?(.*)",
@@ -312,7 +312,7 @@ def _no_such(code: str, decisions: Decisions) -> str:
 def read_baseline(path: Path) -> tuple[BaselineEntry, ...]:
     """The entries of a baseline file; `InputError` when it is not one."""
     try:
-        data = json.loads(whole.read(path).decode("utf-8"))
+        data = json.loads(atomic_files.read(path).decode("utf-8"))
     except OSError as error:
         raise InputError(
             f"cannot read the baseline {path}: {error.strerror or error}", "make one with `driftwatch baseline write`"

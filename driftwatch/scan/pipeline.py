@@ -16,10 +16,11 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from driftwatch.errors import UsageError
-from driftwatch.findings import Finding, Verdict, judge, placed
+from driftwatch.findings.finding import Finding, Verdict, judge, placed
+from driftwatch.findings.passages import Passages
+from driftwatch.findings.suppress import Decisions, read_baseline, sift
 from driftwatch.flow.project import analyse
 from driftwatch.flow.uses import Diagnostic, LookUse, SwitchedOff, Unresolved
-from driftwatch.passages import Passages
 from driftwatch.project import ranges
 from driftwatch.project.config import Config
 from driftwatch.project.declared import Requirements
@@ -28,18 +29,17 @@ from driftwatch.project.pins import installations
 from driftwatch.project.python_files import PythonFiles
 from driftwatch.project.variables import Variables
 from driftwatch.project.version_checks import VersionChecks, first_word
-from driftwatch.python_text import SourceError, decode, without_warnings
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules import RULES, apply, apply_to_installations, told_once
 from driftwatch.rules.advisories import load, within
 from driftwatch.rules.recorded_kernels import with_recorded
 from driftwatch.rules.rule import Context, Rule
-from driftwatch.scanned import Reached, Report, TargetReport, merged
-from driftwatch.selection import chosen_rules, codes_of, severities_of
-from driftwatch.sites import Site, site_order, sites_of
+from driftwatch.scan.report_model import Reached, Report, TargetReport, merged
+from driftwatch.scan.selection import chosen_rules, codes_of, severities_of
+from driftwatch.scan.sites import Site, site_order, sites_of
+from driftwatch.scan.sources import Sources, lines_of
 from driftwatch.snapshot.model.history import History
-from driftwatch.sources import Sources, lines_of
-from driftwatch.suppress import Decisions, read_baseline, sift
+from driftwatch.system.python_text import SourceError, decode, without_warnings
 from driftwatch.targets.companions import load_companions
 
 __all__ = ["Report", "ScanRequest", "TargetReport", "Watched", "scan"]
