@@ -222,6 +222,46 @@ def test_a_project_that_requires_nothing(index: FakeIndex, tmp_path: Path) -> No
     assert "requires no other distribution" in result.err
 
 
+def test_what_is_in_a_requirements_file_is_no_promise_of_a_project_that_requires_nothing(
+    index: FakeIndex, project: Path
+) -> None:
+    (project / "requirements.txt").write_text("potters-kiln==1.0\n", encoding="utf-8")
+    (project / "pyproject.toml").write_text(
+        '[project]\nname = "bare"\nversion = "1"\ndependencies = []\n', encoding="utf-8"
+    )
+    result = deps(index, project)
+    assert (result.status, result.out) == (0, "")
+    assert "requires no other distribution" in result.err
+    (project / "pyproject.toml").write_text("[tool.other]\n", encoding="utf-8")
+    assert deps(index, project).out.splitlines()[0].startswith("potters-kiln==1.0  breaks with 1.0")
+
+
+OLD_METADATA = "Metadata-Version: 2.1\nName: studio\nVersion: 1\n"
+
+
+def test_what_setuptools_has_written_of_a_source_distribution(index: FakeIndex, project: Path) -> None:
+    """Its metadata is of a version that need not have requirements."""
+    (project / "pyproject.toml").unlink()
+    (project / "setup.py").write_text("", encoding="utf-8")
+    (project / "PKG-INFO").write_text(OLD_METADATA, encoding="utf-8")
+    unknown = deps(index, project)
+    assert (unknown.status, unknown.out) == (2, "")
+    assert "no dependency is declared" in unknown.err
+    inside = project / "studio.egg-info"
+    inside.mkdir()
+    (inside / "PKG-INFO").write_text(OLD_METADATA, encoding="utf-8")
+    assert "requires no other distribution" in deps(index, project).err
+    (inside / "requires.txt").write_text(
+        "potters-kiln<2\n\n[:python_version < '3.4']\nclay\n\n[wheel]\npotters-wheel==1.0\n\n"
+        "[wheel:python_version >= '3.4']\nglaze>=1\n",
+        encoding="utf-8",
+    )
+    rows = json.loads(deps(index, project, "--format", "json").out)["dependencies"]
+    assert [(row["distribution"], row["state"]) for row in rows] == [("potters-kiln", "breaks"), ("clay", "not told")]
+    rows = json.loads(deps(index, project, "--extra", "wheel", "--format", "json").out)["dependencies"]
+    assert [row["distribution"] for row in rows] == ["potters-kiln", "clay", "potters-wheel", "glaze"]
+
+
 def test_several_modules_of_one_distribution_are_all_checked(index: FakeIndex, tmp_path: Path) -> None:
     folder = tmp_path / "studio"
     folder.mkdir()

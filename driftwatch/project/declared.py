@@ -26,6 +26,7 @@ from driftwatch.errors import DriftwatchError
 from driftwatch.project.dependency_files import metadata_files, root_of, subfolders
 from driftwatch.project.discovery import folders_below, is_project, listed, project_of
 from driftwatch.project.dockerfile import Installed, installed, is_dockerfile
+from driftwatch.project.egg_info import built_requirements, in_sections
 from driftwatch.project.requirement_texts import Places, beginnings, logical_lines, public_version, spelling, table_of
 from driftwatch.system import atomic_files
 from driftwatch.system.toml import TomlError, parse
@@ -310,8 +311,9 @@ class Requirements:
                     yield from self._declare(requirement, _Place(path, line, source, title, group))
 
     def _all_metadata(self, folder: Path) -> Iterator[Declaration]:
-        for path in metadata_files(folder, listed(folder)[0]):
-            yield from self._metadata(path)
+        names = listed(folder)[0]
+        found = [each for path in metadata_files(folder, names) for each in self._metadata(path)]
+        yield from found or (d for path in built_requirements(folder, names) for d in self._once(path, self._of_built))
 
     def _metadata(self, path: Path) -> tuple[Declaration, ...]:
         return self._once(path, self._of_metadata)
@@ -328,6 +330,10 @@ class Requirements:
                 self._for_python(path, value)
             elif key == "Requires-Dist":
                 yield from self._declare(value.strip(), _Place(path, number, line, title))
+
+    def _of_built(self, path: Path, text: str) -> Iterator[Declaration]:
+        for number, requirement, extra in in_sections(text):
+            yield from self._declare(requirement, _Place(path, number, requirement, path.parent.stem, extra))
 
     def _setup_cfg(self, folder: Path) -> tuple[Declaration, ...]:
         return self._once(folder / "setup.cfg", self._of_setup_cfg)
@@ -491,9 +497,3 @@ class Requirements:
 
     def _shown(self, path: Path) -> str:
         return Path(os.path.relpath(path, self._top)).as_posix()
-
-
-# -- places ------------------------------------------------------------------------------------------------------------
-
-
-# -- texts -------------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from driftwatch.errors import InputError, UsageError
 from driftwatch.project.declared import Declaration, Requirements
-from driftwatch.project.discovery import is_project
+from driftwatch.project.discovery import is_project, listed
 from driftwatch.project.ranges import selected
 from driftwatch.releases import EMPTY, ReleaseSet, Timeline, union
 from driftwatch.system import atomic_files, toml
@@ -96,6 +96,8 @@ def dependencies(path: Path, extras: Sequence[str], shown: str) -> tuple[Depende
     """What the project round a folder requires when it runs, and with the extras and groups that are asked for."""
     requirements = Requirements(path, None)
     declared = requirements.all_own()
+    if all(_in_requirements_file(each.path) for each in declared) and _says_none(requirements.start):
+        declared = ()  # what is in a requirements file then is for whoever works on the project
     groups = {each.group for each in declared if each.group}
     for name in extras:
         if name not in groups:
@@ -111,10 +113,15 @@ def dependencies(path: Path, extras: Sequence[str], shown: str) -> tuple[Depende
     return tuple(_dependency(name, own, pythons) for name, own in found.items())
 
 
+def _in_requirements_file(path: str) -> bool:
+    return path.endswith((".txt", ".in")) and not path.endswith(".egg-info/requires.txt")
+
+
 def _says_none(start: Path) -> bool:
     """Whether a project says that it requires nothing, rather than saying nothing."""
     for place in (start, *start.parents):
-        if any((place / name).is_file() for name in ("PKG-INFO", "METADATA")):
+        names = listed(place)[0]
+        if "METADATA" in names or any(name.endswith(".egg-info") for name in names):
             return True
         try:
             project = toml.parse(atomic_files.read(place / "pyproject.toml").decode("utf-8")).get("project")
@@ -122,6 +129,8 @@ def _says_none(start: Path) -> bool:
             project = None
         if isinstance(project, dict):
             return "dependencies" not in project.get("dynamic", ())
+        if "PKG-INFO" in names:
+            return "setup.py" not in names  # what that would have it require is not in metadata of its time
         if is_project(place):
             return False
     return False

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection
 from pathlib import Path
 
 from driftwatch.project.discovery import is_project, listed
-
-if sys.version_info >= (3, 11):
-    pass
-else:
-    pass
 
 
 def root_of(folder: Path) -> Path:
