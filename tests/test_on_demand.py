@@ -129,6 +129,16 @@ def test_which_modules_an_archive_has(paths: list[str], wheel: bool, modules: se
     assert set(importable(paths, wheel=wheel)) == modules
 
 
+def test_a_module_called_like_what_a_build_leaves_is_the_distributions_own(index: FakeIndex, code: Path) -> None:
+    files = {"build/__init__.py": RELEASES["1.0"], "tests/__init__.py": ""}
+    index.add("build", "build-1.0-py3-none-any.whl", make_wheel(files, "build", "1.0"))
+    assert set(importable(files, wheel=True)) == set()
+    (code / "uses.py").write_text("import build\n\nbuild.nowhere()\n", encoding="utf-8")
+    result = scan(index, code, "--against", "build==1.0", "--format", "json")
+    assert result.status == 1, result
+    assert [target["module"] for target in json.loads(result.out)["targets"]] == ["build"]
+
+
 def test_a_namespace_that_says_so_is_none_of_the_distributions_modules(index: FakeIndex, code: Path) -> None:
     declares = "__import__('pkg_resources').declare_namespace(__name__)\n"
     old = {"pots/__init__.py": declares, "pots/glaze.py": "def dip(): ...\n"}

@@ -243,7 +243,8 @@ def modules_of(project: Project, versions: Sequence[Version], index: PackageInde
     for version in dict.fromkeys((versions[-1], versions[0])):
         artifact = choose_for_snapshot(project.releases[version])
         tree = ArtifactTree(artifact, index, "")
-        listed = importable(tree.paths(), wheel=artifact.wheel, namespaces=_namespaces(tree, wheel=artifact.wheel))
+        namespaces = _namespaces(tree, wheel=artifact.wheel)
+        listed = importable(tree.paths(), wheel=artifact.wheel, namespaces=namespaces, distribution=project.name)
         if not found and not listed:
             raise InputError(f"{artifact.filename} has no Python sources, so nothing can be told of {project.name}")
         found.update({module: files for module, files in listed.items() if artifact.wheel or not found})
@@ -266,11 +267,15 @@ def _namespaces(tree: ArtifactTree, *, wheel: bool) -> list[str]:
     return found
 
 
-def importable(paths: Iterable[str], *, wheel: bool, namespaces: Sequence[str] = ()) -> Counter[str]:
+def importable(
+    paths: Iterable[str], *, wheel: bool, namespaces: Sequence[str] = (), distribution: str = ""
+) -> Counter[str]:
     """The top-level modules among the files of an archive, and how many files each has.
 
-    A namespace package stands for the packages in it: several distributions may share it.
+    A namespace package stands for the packages in it: several distributions may share it. A folder of tests, or what a
+    build has left, is none, unless the distribution is called like that.
     """
+    own = canonicalize_name(distribution)
     inside = [parts for path in paths if (parts := _below_the_root(PurePosixPath(path).parts, wheel=wheel))]
     inside = [parts for parts in inside if parts not in {(top, "__init__.py") for top in namespaces}]
     packages = {parts[:-1] for parts in inside if parts[-1] in ("__init__.py", "__init__.pyi")}
@@ -278,7 +283,8 @@ def importable(paths: Iterable[str], *, wheel: bool, namespaces: Sequence[str] =
     for parts in inside:
         depth = next((n for n in range(1, len(parts)) if parts[:n] in packages), len(parts))
         names = parts[:depth] if depth < len(parts) else (*parts[:-1], parts[-1].partition(".")[0])
-        aside = names[0] in NOT_THE_PACKAGE or (not wheel and len(parts) == 1 and names[0] in _OF_THE_BUILD)
+        aside = names[0] in NOT_THE_PACKAGE and names[0] != own
+        aside = aside or (not wheel and len(parts) == 1 and names[0] in _OF_THE_BUILD)
         if not aside and all(name.isidentifier() for name in names) and not names[0].startswith("_"):
             found[".".join(names)] += 1
     return found
