@@ -191,7 +191,8 @@ class NameUse(Use):
     """An attribute read: of a module (`owner.qualname` empty), of a class, or of an instance of a class.
 
     For an instance, `exact` says that it is of this very class; else of this class or any that descends from it.
-    Of a module, `found` is where it has the name, or may have it, with what the code base has imported.
+    Of a module, `found` is where it has the name, or may have it, with what the code base has imported, and `elsewhere`
+    where that depends on what other packages have.
     """
 
     raised: ClassVar[str] = "AttributeError"
@@ -201,6 +202,7 @@ class NameUse(Use):
     instance: bool = False
     exact: bool = False
     found: ReleaseSet = EMPTY
+    elsewhere: ReleaseSet = EMPTY
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,14 +73,19 @@ def _not_loaded(use: NameUse, context: Context) -> Iterator[Verdict]:
     history, module, name = context.history, use.owner.module, use.name
     apart = history.importable(module, name) - history.attribute(module, name) - may_have_more(history, module)
     missing = (use.releases & apart) - use.found
-    if missing:
-        below = f"{module}.{name}"
+    below = f"{module}.{name}"
+    text = f"importing `{module}` does not load its submodule `{name}` in {RELEASES}"
+    if surely := missing - use.elsewhere:
+        yield _HEADING.verdict(use, below, surely, text, f"`import {below}` loads it")
+    if perhaps := missing & use.elsewhere:
         yield _HEADING.verdict(
             use,
             below,
-            missing,
-            f"importing `{module}` does not load its submodule `{name}` in {RELEASES}",
+            perhaps,
+            f"{text}; another package may have",
             f"`import {below}` loads it",
+            severity=Severity.WARNING,
+            raises=False,
         )
 
 

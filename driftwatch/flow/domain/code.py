@@ -323,6 +323,8 @@ class ClassCode:
     """Where a test runner skips all its tests."""
     may_be_skipped: ReleaseSet = EMPTY
     parent: FunctionCode | None = None
+    remade: bool = False
+    """A decorator of another package has been given it, which may have written its constructor."""
     escaped: ReleaseSet = EMPTY
     """Where it, or an instance of it, goes where it cannot be followed."""
     kept: ReleaseSet = EMPTY

@@ -96,6 +96,15 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "operator.ne": operator.ne,
 }
 
+_COPIES = re.compile(r".*\.(?:_?vendor|_?vendored|extern)\.(.+)")
+
+
+def copied(dotted: str) -> str:
+    """The path of what stands under a path: a package that another one carries a copy of is the package itself."""
+    match = _COPIES.fullmatch(dotted)
+    return match[1] if match else dotted
+
+
 METHODS: dict[type, frozenset[str]] = {
     str: frozenset(
         {

@@ -7,6 +7,7 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.exceptions import FOREIGN
+from driftwatch.flow.domain.pure import FUNCTIONS, copied
 from driftwatch.flow.domain.state import (
     NO_ARGUMENTS,
     NO_DICT,
@@ -272,7 +273,8 @@ def _library_call(run: Run, atom: LibObject | LibMethod, arguments: Arguments, n
     value = use_call(run, atom, arguments.positional, arguments.keywords, node)
     # What the call does inside may raise anything but what a wrong signature would; of that we know exactly.
     run.may_raise(FOREIGN)
-    return value
+    function = copied(atom.ref.dotted) if isinstance(atom, LibObject) else ""
+    return run.call_external(function, arguments, node).within(run.state.reach) if function in FUNCTIONS else value
 
 
 def _call_partial(run: Run, atom: Partial, arguments: Arguments, node: cst.CSTNode) -> Value:

@@ -43,7 +43,7 @@ from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.functions import call_function, is_known_callable
 from driftwatch.flow.interpreter.members import instance_attribute
 from driftwatch.flow.interpreter.objects import content_of, hold, make
-from driftwatch.flow.interpreter.records import fill, is_record
+from driftwatch.flow.interpreter.records import fill, is_record, writes_constructor, writes_record
 from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.flow.interpreter.shared import share_constants
 from driftwatch.flow.interpreter.skips import mark_of_body, mark_skipped
@@ -91,11 +91,26 @@ def _decorated(run: Run, wrapper: Value, value: Value, node: cst.CSTNode) -> Val
     if isinstance(alone, Lazy):
         wrapper = run.world.modules.look_at(alone) or wrapper
     if not isinstance(wrapper.single(), (Function, Class, Instance, Partial)):
+        for _, atom in value.alternatives:
+            if isinstance(atom, Class) and not (writes_record(node) or _leaves_as_it_is(wrapper)):
+                atom.code.remade = True
         return value
     reach = run.state.reach
     made = run.call(wrapper, Arguments(ListContent((Entry(reach, reach, value),))), node)
     known = made.alternatives and all(is_known_callable(run, atom) for _, atom in made.alternatives)
     return made if known else value.within(run.state.reach)
+
+
+def _leaves_as_it_is(wrapper: Value) -> bool:
+    """Whether a decorator of another package is known to leave the constructor of a class alone."""
+    return all(isinstance(atom, External) and atom.dotted in _PLAIN_DECORATORS for _, atom in wrapper.alternatives)
+
+
+_PLAIN_DECORATORS = frozenset(
+    {"functools.total_ordering", "enum.unique", "warnings.deprecated"}
+    | {f"{module}.{name}" for module in ("typing", "typing_extensions") for name in ("final", "runtime_checkable")}
+    | {"typing_extensions.deprecated"}
+)
 
 
 def base_of(run: Run, value: Value) -> Value:
@@ -294,15 +309,18 @@ def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNo
         given = run.new_list(node, replace(arguments.positional, is_tuple=True))
         hold(run, made, "args", given, reach, certain=True)
         return instance
-    constructors = [
-        (here, Function(current.methods["__init__"], made))
-        for current, here in inheriting(order, reach)
-        if here and "__init__" in current.methods
-    ]
-    if constructors and constructors[0][0] == reach:
-        call_function(run, constructors[0][1], arguments, node)
+    inherited = [(current, here) for current, here in inheriting(order, reach) if here]
+    first = next((each for each in inherited if _gives_constructor(each[0])), None)
+    if first is None or first[1] != reach:
+        _construct(run, made, arguments, node, own=first is not None)
+    elif "__init__" in first[0].methods:
+        call_function(run, Function(first[0].methods["__init__"], made), arguments, node)
+    elif writes_constructor(first[0]):
+        _fill(run, made, arguments, node)
     else:
-        _construct(run, made, arguments, node, own=bool(constructors))
+        if any(each.library_bases for each in order):
+            run.unresolved(node, "the constructor of this class may be one that its decorator writes")
+        unknown_call(run, arguments, node, reads_only=True)
     _tell_apart(run, made)
     return instance.within(run.state.reach)
 
@@ -314,12 +332,22 @@ def _construct(run: Run, made: Instance, arguments: Arguments, node: cst.CSTNode
     if found is not None and (own or found.where(touches_library)):
         run.call(found, arguments, node)
     elif is_record(made.code):
-        fill(run, made, arguments, node)
-        after = instance_attribute(run, made, "__post_init__", run.state.reach, None)
-        if after is not None and after.where(lambda atom: isinstance(atom, Function)):
-            run.call(after, NO_ARGUMENTS, node)
+        _fill(run, made, arguments, node)
     else:
         unknown_call(run, arguments, node, reads_only=True)
+
+
+def _gives_constructor(code: ClassCode) -> bool:
+    """Whether the constructor of a class is its own: written in it, by Python, or perhaps by what decorates it."""
+    return "__init__" in code.methods or writes_constructor(code) or code.remade
+
+
+def _fill(run: Run, made: Instance, arguments: Arguments, node: cst.CSTNode) -> None:
+    """An instance of a class whose constructor Python writes."""
+    fill(run, made, arguments, node)
+    after = instance_attribute(run, made, "__post_init__", run.state.reach, None)
+    if after is not None and after.where(lambda atom: isinstance(atom, Function)):
+        run.call(after, NO_ARGUMENTS, node)
 
 
 def _member(run: Run, code: ClassCode, kind: str, arguments: Arguments) -> Value:

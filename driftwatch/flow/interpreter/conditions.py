@@ -86,7 +86,7 @@ def branch(run: Run, node: cst.BaseExpression) -> tuple[State, State]:
         return branch(run, node.args[0].value)
     holds, fails = branch_value(run, node, run.eval(node, callee=True))
     if kind is cst.Call:
-        told_apart(run, node, holds)  # type: ignore[arg-type]
+        told_apart(run, node, holds, fails)  # type: ignore[arg-type]
     return holds, fails
 
 

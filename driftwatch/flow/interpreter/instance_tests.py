@@ -11,6 +11,7 @@ import libcst as cst
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import (
+    UNKNOWN,
     Atom,
     Class,
     Const,
@@ -20,6 +21,7 @@ from driftwatch.flow.domain.values import (
     Lazy,
     LibInstance,
     LibModule,
+    LibObject,
     ListRef,
     Value,
     value_of,
@@ -78,29 +80,65 @@ def _descends(run: Run, cls: Ref) -> bool:
     return any(":" not in base and base not in PLAIN_BASES for symbol in symbols for base in symbol.bases)
 
 
-def told_apart(run: Run, test: cst.Call, yes: State) -> None:
-    """Behind ``isinstance(x, C)``, `x` is no instance of the library's where that has nothing to do with `C`.
+def told_apart(run: Run, test: cst.Call, yes: State, no: State) -> None:
+    """What a test of a thing's class says of it, if the thing may be the library's.
 
-    `x` is a variable, or an attribute of one that holds an instance of the code base's own.
+    Behind ``isinstance(x, C)``, `x` is no instance of the library's where that has nothing to do with `C`. Where that
+    does not hold, `x` is none of a class that is a `C`; nor, of ``issubclass(x, C)``, such a class itself. `x` is a
+    variable, or an attribute of one that holds an instance of the code base's own.
     """
-    if not (isinstance(test.func, cst.Name) and test.func.value == "isinstance" and len(test.args) == 2):
+    if not (isinstance(test.func, cst.Name) and test.func.value in _TESTS and len(test.args) == 2):
         return
-    asked, kind = test.args[0].value, test.args[1].value
-    if not isinstance(kind, (cst.Name, cst.Attribute)):
-        return
+    asked, kinds = test.args[0].value, test.args[1].value
+    several = [each.value for each in kinds.elements] if isinstance(kinds, cst.Tuple) else [kinds]
+    named = [each for each in several if isinstance(each, (cst.Name, cst.Attribute))]
     place, held = _held(run, asked, yes)
-    if any(isinstance(atom, LibInstance) for _, atom in held.alternatives):
-        wanted = run.eval(kind).single()
-        if isinstance(wanted, Lazy):
-            looked_at = run.world.modules.look_at(wanted)
-            wanted = looked_at.single() if looked_at is not None else None
+    if not any(isinstance(atom, (LibInstance, LibObject)) for _, atom in held.alternatives):
+        return
+    wanted = [_looked_at(run, run.eval(each)).single() for each in named]
+    if test.func.value == "isinstance" and len(wanted) == len(several) == 1:
         kept = [
             (where, atom)
             for where, atom in held.alternatives
-            if not isinstance(atom, LibInstance) or is_instance(run, atom, wanted) is not False
+            if not isinstance(atom, LibInstance) or is_instance(run, atom, wanted[0]) is not False
         ]
         if kept and len(kept) < len(held.alternatives):
             yes.vars[place] = value_of(kept)
+    is_one = _is_one if test.func.value == "isinstance" else _is_below
+    if place in no.vars or place in yes.vars:
+        before = no.vars.get(place) or held
+        left = [
+            (where, UNKNOWN if any(is_one(run, atom, each) for each in wanted) else atom)
+            for where, atom in before.alternatives
+        ]
+        if left != list(before.alternatives):
+            no.vars[place] = value_of(left)
+
+
+_TESTS = frozenset({"isinstance", "issubclass"})
+
+
+def _looked_at(run: Run, value: Value) -> Value:
+    alone = value.single()
+    return (run.world.modules.look_at(alone) if isinstance(alone, Lazy) else None) or value
+
+
+def _is_one(run: Run, atom: Atom, wanted: Atom | None) -> bool:
+    """Whether a thing of the library's is an instance of a class."""
+    if isinstance(atom, LibObject):
+        return atom.is_class and isinstance(wanted, External) and wanted.dotted.removeprefix("builtins.") == "type"
+    return isinstance(atom, LibInstance) and _descends_from(run, atom.cls, wanted)
+
+
+def _is_below(run: Run, atom: Atom, wanted: Atom | None) -> bool:
+    """Whether a class of the library's is one that descends from a class, or that class."""
+    return isinstance(atom, LibObject) and atom.is_class and _descends_from(run, atom.ref, wanted)
+
+
+def _descends_from(run: Run, cls: Ref, wanted: Atom | None) -> bool:
+    if not (isinstance(wanted, LibObject) and wanted.is_class):
+        return False
+    return cls == wanted.ref or wanted.ref in run.history.lineage(cls, run.state.reach)[0]
 
 
 def _held(run: Run, asked: cst.BaseExpression, yes: State) -> tuple[str, Value]:

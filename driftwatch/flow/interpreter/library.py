@@ -195,6 +195,9 @@ def _use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTN
     fault = None
     if not above and not name.startswith("__"):
         owner, instance, exact = _owner(atom)
+        elsewhere, module, loading = EMPTY, run.frame.module, run.world.loading
+        if isinstance(atom, LibModule) and found.unknown and not loading.asks_for(module, name):
+            elsewhere = loading.elsewhere(module, f"{atom.module}.{name}") & found.unknown
         use = NameUse(
             run.history.distribution,
             run.location(node),
@@ -205,7 +208,8 @@ def _use_name(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTN
             name,
             instance,
             exact,
-            there if isinstance(atom, LibModule) else EMPTY,
+            there - elsewhere if isinstance(atom, LibModule) else EMPTY,
+            elsewhere,
         )
         fault = record_use(run, use, where - there)
     if where - there:

@@ -30,8 +30,10 @@ def module_lookup(run: Run, module: str, name: str, where: ReleaseSet) -> Lookup
     present, perhaps = run.history.attribute(module, name) & where, EMPTY
     apart = (run.history.importable(module, name) & where) - present
     if apart:
-        brought = run.world.loading.brings(run.frame.module, f"{module}.{name}")
-        present, perhaps = present | (brought.present & apart), brought.unknown & apart
+        below, loading = f"{module}.{name}", run.world.loading
+        brought = loading.brings(run.frame.module, below)
+        present |= brought.present & apart
+        perhaps = (brought.unknown | loading.elsewhere(run.frame.module, below)) & apart
     return _as_far_as_known(run, module, name, where, Lookup(present, perhaps))
 
 

@@ -21,7 +21,20 @@ _NO_FIELDS = frozenset({"ClassVar", "KW_ONLY"})
 
 def is_record(code: ClassCode) -> bool:
     """Whether a class of the code base has such a constructor."""
-    return is_tuple(code) or any(_decorates(decorator) for decorator in code.node.decorators)
+    return is_tuple(code) or any(writes_record(each.decorator) for each in code.node.decorators)
+
+
+def writes_constructor(code: ClassCode) -> bool:
+    """Whether Python writes the constructor of this very class: not where it has one, or is told not to."""
+    if "__init__" in code.methods:
+        return False
+    calls = (each.decorator for each in code.node.decorators if writes_record(each.decorator))
+    return is_tuple(code) or any(not (isinstance(call, cst.Call) and _says_no(call)) for call in calls)
+
+
+def _says_no(call: cst.Call) -> bool:
+    given = (each.value for each in call.args if each.keyword is not None and each.keyword.value == "init")
+    return any(isinstance(value, cst.Name) and value.value == "False" for value in given)
 
 
 def field_at(run: Run, owner: Instance, index: int, where: ReleaseSet) -> Value:
@@ -33,10 +46,11 @@ def field_at(run: Run, owner: Instance, index: int, where: ReleaseSet) -> Value:
     return unknown(where) if value is None else value
 
 
-def _decorates(decorator: cst.Decorator) -> bool:
-    node = decorator.decorator
-    name = dotted_name(node.func if isinstance(node, cst.Call) else node) or ""
-    return name.rpartition(".")[2] in _RECORDS
+def writes_record(node: cst.CSTNode) -> bool:
+    """Whether a decorator, as it is written, makes a record of a class."""
+    inner = node.func if isinstance(node, cst.Call) else node
+    name = dotted_name(inner) if isinstance(inner, cst.BaseExpression) else None
+    return (name or "").rpartition(".")[2] in _RECORDS
 
 
 _RECORDS = frozenset({"dataclass", "define", "frozen", "mutable"})

@@ -47,6 +47,7 @@ from driftwatch.flow.domain.values import (
 from driftwatch.flow.interpreter.arguments import argument, asks
 from driftwatch.flow.interpreter.attributes import attribute_of
 from driftwatch.flow.interpreter.conditions import presence
+from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.exceptional import class_names
 from driftwatch.flow.interpreter.instance_tests import is_instance
 from driftwatch.flow.interpreter.library import (
@@ -123,7 +124,7 @@ def _getattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
                 run.touch()
                 run.asks_of_library(name)
                 _by_unknown_name(run, key, node)
-            any_of = _any_of(run, here, where - of_library)
+            any_of = _any_of(run, here, where - of_library, node)
             guards = depends_on_release(any_of)
             if guards:
                 # A flag by its name: a caller knows which it is.
@@ -147,7 +148,7 @@ def _by_unknown_name(run: Run, key: Atom, node: cst.CSTNode) -> None:
         run.unresolved(node, "an attribute of the library is read by a name that is not known")
 
 
-def _any_of(run: Run, owner: Value, where: ReleaseSet) -> Value:
+def _any_of(run: Run, owner: Value, where: ReleaseSet, node: cst.CSTNode) -> Value:
     """An attribute of an instance or class by a name that is not known: any that it holds."""
     found = unknown(where)
     for there, atom in as_alternatives(owner, where):
@@ -157,8 +158,15 @@ def _any_of(run: Run, owner: Value, where: ReleaseSet) -> Value:
                 found = join(found, held.within(depends_on_release(held) & there))
         content = content_of(run, atom)
         for entry in content.entries.values() if content is not None else ():
-            found = join(found, entry.value.within(there & entry.releases))
+            held = entry.value.within(there & entry.releases)
+            # That it is this one of them, nobody says.
+            lose(run, held.only(_is_callable), node, "perhaps what is read by an unknown name")
+            found = join(found, held.only(lambda atom: not _is_callable(atom)))
     return found
+
+
+def _is_callable(atom: Atom) -> bool:
+    return isinstance(atom, (LibObject, LibMethod))
 
 
 def _with_default(run: Run, owner: Value, name: str, default: Value, where: ReleaseSet, node: cst.CSTNode) -> Value:

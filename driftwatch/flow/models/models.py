@@ -77,6 +77,7 @@ Model = Callable[[Run, Arguments, cst.CSTNode], Value]
 
 def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
     """Call a builtin or an object of another package."""
+    dotted = pure.copied(dotted)
     if dotted in GOES_THROUGH:
         arguments = gone_through(run, arguments, node)
     model = MODELS.get(dotted)

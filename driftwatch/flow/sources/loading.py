@@ -1,11 +1,14 @@
 """Which submodules of the library the code base itself imports: these are attributes of their packages for all of it.
 
-An import of its own file has run by the time a file's code looks; whether one of another file has, nobody knows.
+An import of its own file has run by the time a file's code looks; whether one of another file has, nobody knows. Nor
+does anybody know what the packages import that the code base imports beside the library.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from functools import cached_property
 
 from driftwatch.flow.domain.code import ModuleCode
 from driftwatch.flow.sources.files import Files
@@ -36,6 +39,38 @@ class Loading:
             there = self._history.has_module(submodule)
             found = self._brought[key] = Lookup(here & there, (perhaps & there) - here)
         return found
+
+    def elsewhere(self, reader: ModuleCode, submodule: str) -> ReleaseSet:
+        """Where another package may have imported a submodule that the code base does not import."""
+        found = self.brings(reader, submodule)
+        left = self._history.has_module(submodule) - found.present - found.unknown
+        return left if left and self._has_others else EMPTY
+
+    def asks_for(self, reader: ModuleCode, name: str) -> bool:
+        """Whether a file has a name as a text, as it has who asks whether something has an attribute of that name."""
+        return reader.survey is not None and any(name in piece.strings for piece in reader.survey.pieces)
+
+    @cached_property
+    def _has_others(self) -> bool:
+        """Whether the code base imports packages beside the library and Python's own, which may import of that as well.
+
+        The files that mention the library are looked at first.
+        """
+        mentioning = self._files.mentioning(self._history.module)
+        for path in dict.fromkeys((*mentioning, *self._files.paths)):
+            module = self._files.module(path)
+            if module is None or module.survey is None:
+                continue
+            imports = (item for piece in module.survey.pieces for item in piece.imports if item.level == 0)
+            if any(self._is_another(item.module, module) for item in imports):
+                return True
+        return False
+
+    def _is_another(self, name: str, importer: ModuleCode) -> bool:
+        top = name.partition(".")[0]
+        if top == self._history.module.partition(".")[0] or top in sys.stdlib_module_names:
+            return False
+        return self._files.resolve_path(top, importer) is None and self._files.resolve_path(name, importer) is None
 
     def _loaded(self, module: ModuleCode, submodule: str) -> ReleaseSet:
         imported = self._imported.get(module.path)

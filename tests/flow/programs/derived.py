@@ -51,6 +51,80 @@ DERIVED = (
         """,
     ),
     marked(
+        "constructor_that_python_writes",
+        """
+        from dataclasses import dataclass
+
+        import lib.comm as comm
+
+
+        @dataclass
+        class Measured(comm.Ring):
+            shape: object = None
+            depth: int = 0
+
+
+        class Deeper(Measured):
+            pass
+
+
+        @dataclass
+        class Written(comm.Ring):
+            depth: int = 0
+
+            def __init__(self, size, depth=0):
+                super().__init__(size, shape=depth)  #! DW101 shape 0.1.0 to 0.2.0.post1 raises
+
+
+        @dataclass(init=False)
+        class Unwritten(comm.Ring):
+            depth: int = 0
+
+
+        def run():
+            return Measured(shape=1, depth=2), Deeper(depth=3)
+
+
+        def run_written():
+            return Written(1, depth=1)
+
+
+        def run_unwritten():
+            return Unwritten(1, shape=None)  #! DW101 shape 0.1.0 to 0.2.0.post1 raises
+        """,
+    ),
+    marked(
+        "constructor_that_a_decorator_may_write",
+        """
+        import functools
+
+        import attr
+
+        import lib.comm as comm
+
+
+        @attr.s(auto_attribs=True)
+        class Measured(comm.Ring):
+            shape: object = None
+            depth: int = 0
+
+
+        @functools.total_ordering
+        class Ordered(comm.Ring):
+            def __lt__(self, other):
+                return False
+
+
+        def run():
+            return Measured(shape=1, depth=2)  #? the constructor of this class may be one that its decorator writes
+
+
+        def run_ordered():
+            return Ordered(1, shape=None)  #! DW101 shape 0.1.0 to 0.2.0.post1 raises
+        """,
+        runs=False,
+    ),
+    marked(
         "constructor_looked_at_before",
         """
         import inspect

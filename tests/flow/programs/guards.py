@@ -200,6 +200,27 @@ GUARDS = (
         runs=False,
     ),
     marked(
+        "version_by_a_copy_that_another_package_carries",
+        """
+        import lib
+        import lib.comm as comm
+        from tool._vendor.packaging.version import parse
+
+        VERSION = tuple(map(int, parse(lib.__version__).base_version.split(".")))[:2]
+
+
+        def run(x):
+            if VERSION < (0, 2):
+                return comm.legacy(x)
+            return comm.gather(x, axis=0)
+
+
+        def run_wrong(x):
+            return comm.legacy(x) if VERSION >= (0, 10) else x  #! DW201 legacy 0.10.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
         "an_unknown_guard_lets_both_ways_through",
         """
         import lib.comm as comm

@@ -91,6 +91,40 @@ SUBMODULES = (
         """,
     ),
     marked(
+        "submodule_that_another_package_may_load",
+        """
+        import attr
+
+        import lib.comm as comm
+
+
+        def run(a):
+            return comm.apart.lone(a)  #! DW201 apart 0.1.0 to 0.2.0
+
+
+        def run_asked(a):
+            if hasattr(comm, "nowhere"):
+                return comm.nowhere.lone(a)
+            return comm.extra.deep(a, b=a)  #! DW202 extra 0.1.0 to 0.2.0 raises
+        """,
+        runs=False,
+    ),
+    marked(
+        "submodule_that_is_looked_for_and_another_package_may_load",
+        """
+        import attr
+
+        import lib.comm as comm
+
+
+        def run(a):
+            if hasattr(comm, "apart"):
+                return comm.apart.lone(a)
+            return comm.legacy(a)
+        """,
+        runs=False,
+    ),
+    marked(
         "missing_submodule_is_taken",
         """
         import lib.comm as comm
