@@ -53,6 +53,7 @@ from tests.flow.programs.skips import SKIPS
 from tests.flow.programs.small_faults import SMALL_FAULTS
 from tests.flow.programs.submodules import SUBMODULES
 from tests.flow.programs.taint import TAINT
+from tests.flow.programs.told_apart import TOLD_APART
 from tests.flow.programs.told_by_callers import TOLD_BY_CALLERS
 from tests.flow.programs.travelled import TRAVELLED
 from tests.flow.programs.wrappers import WRAPPERS
@@ -65,7 +66,7 @@ PROGRAMS = (
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
     *ITERATION, *EXPORTED, *CONSTANTS, *FILLED, *PUT_BY_OTHERS, *MATCHED, *TOLD_BY_CALLERS,
-    *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *NAMED_ELSEWHERE,
+    *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *TOLD_APART, *NAMED_ELSEWHERE,
     *NAMESPACES, *LOOKED_UP, *MADE_CLASSES, *CAREFUL,
     *CALL_GRAPH,
 )  # fmt: skip

@@ -1,0 +1,64 @@
+"""What a test of its class says of a thing, and what an object may have under a name that nobody knows."""
+
+from __future__ import annotations
+
+from tests.flow.marked import marked
+
+TOLD_APART = (
+    marked(
+        "what_is_no_instance_of_its_own_class_is_something_else",
+        """
+        import lib.comm as comm
+        from lib.comm import Workspace
+
+
+        def closed(ws: Workspace):
+            if isinstance(ws, Workspace):
+                return ws.close(now=True)  #! DW203 close 0.1.0 to 0.2.0 raises; DW101 now 0.2.0.post1 raises
+            return ws.only_own()
+
+
+        def either(ws: "comm.Ring | dict"):
+            if not isinstance(ws, (dict, comm.Workspace)):
+                return ws.only_own()
+            return ws
+
+
+        def made(cls=comm.Ring):
+            if isinstance(cls, type) and issubclass(cls, comm.Workspace):
+                return cls(1, shape=None)  #! DW101 shape 0.1.0 to 0.2.0.post1 raises
+            return cls(1, 2, 3)
+
+
+        def run():
+            return made()
+        """,
+        runs=False,
+    ),
+    marked(
+        "what_an_object_holds_is_perhaps_what_is_read_by_a_name",
+        """
+        import lib.comm as comm
+
+
+        class Parser:
+            def __init__(self, cls=None):
+                self.cls = cls or comm.Workspace
+                self.at = {}
+
+            def add(self, name, loader):
+                self.at[name] = loader
+
+            def load(self, key):
+                f = getattr(self, self.at[key])  #? `lib.comm.Workspace` is perhaps what is read by an unknown name
+                return f(key, 2, 3)
+
+
+        def run(name, loader):
+            parser = Parser()
+            parser.add(name, loader)
+            return parser.load(name)
+        """,
+        runs=False,
+    ),
+)
