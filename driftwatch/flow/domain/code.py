@@ -14,6 +14,7 @@ from typing import Any
 import libcst as cst
 
 from driftwatch.flow.domain.dependencies import Reads
+from driftwatch.flow.domain.effects import Effects
 from driftwatch.flow.domain.guard import Guard
 from driftwatch.flow.domain.state import Content
 from driftwatch.flow.domain.values import Value
@@ -229,38 +230,22 @@ def is_private_name(name: str) -> bool:
 class Summary:
     """What a call of a function does, its arguments unknown.
 
-    `asks_parameters`: what it does depends on what it is given, `asks_constants` even on plain text and numbers.
-    `forwards`: it passes that on to the library.
-    `uses_library`: it reaches the library. `reads`: what it went by that others may change. `conditional`: whether it
-    completes a test decides that depends on the release and could not be followed.
-    `chooses`: a test of a parameter, or of what it is called of, decides whether something is in what it makes.
-    `leaves_open`: it calls the library with what is not known, and may be to a caller.
-    `fills`: it may change a container that it is given, `hands_over`: it passes it on to somebody who may.
-    `changes`: the containers that were there before and whose content it changes. `made`: those that it has made
-    itself, and gives back or leaves in what it was called of. `sets`: it sets attributes of instances, `looks_at` are
-    those that it reads of what it was called of. `constructs` is the instance that a constructor was called of.
-    `had`: where there is what its parameters are declared to take.
+    `effects` are not changed any more; those that it `changes` are the containers that were there before, and it
+    `chooses` where a test decides whether something is in what it makes. `reads`: what it went by that others may
+    change. `made`: the containers that it has made itself, and gives back or leaves in what it was called of.
+    `constructs` is the instance that a constructor was called of. `conditional`: whether it completes a test decides
+    that depends on the release and could not be followed. `had`: where there is what its parameters are declared to
+    take.
     """
 
     returns: Value
     completes: ReleaseSet
-    asks_parameters: bool
-    asks_constants: bool
-    chooses: bool
-    leaves_open: bool
-    forwards: bool
-    uses_library: bool
+    effects: Effects
     heap: dict[int, Content]
-    raises: frozenset[str]
     reaches: Mapping[Ref, ReleaseSet]
     """What it reaches of the library, and where."""
     reads: Reads
-    fills: bool
-    hands_over: bool
-    changes: frozenset[int]
     made: Mapping[int, Content]
-    sets: bool
-    looks_at: frozenset[str]
     constructs: int | None
     conditional: ReleaseSet
     had: ReleaseSet

@@ -10,9 +10,10 @@ import libcst as cst
 from driftwatch.flow.domain.budget import Budget
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode
 from driftwatch.flow.domain.coverage import Coverage
+from driftwatch.flow.domain.effects import Effects
 from driftwatch.flow.domain.exceptions import Handler, Try
 from driftwatch.flow.domain.state import Arguments, State
-from driftwatch.flow.domain.values import Alternative, Atom, Deferred, Value
+from driftwatch.flow.domain.values import Alternative, Atom, Deferred, Function, Value
 from driftwatch.flow.syntax.syntax import Tree
 from driftwatch.flow.uses import Step
 
@@ -41,39 +42,89 @@ class Followed:
     faults: int
 
 
-@dataclass(eq=False)
-class Frame:
-    """One activation: a module's body, a class body or a function's.
+@dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """Who records the uses of an activation: with `records` it is its own, else who calls it or the entry point.
 
-    `records` says whether uses met here are this frame's own to record; in a function that is also analysed by itself
-    they are not, but for what depends on the caller. `entered` is the caller's state at the call.
+    A function that is also analysed by itself leaves them to that analysis, but for what depends on the caller.
+    `muted`: nothing of it is told at all. `given` are functions that a recording caller has passed in: what they do is
+    recorded, whoever calls them. `coverage` is what the entry point reaches of the library; None where nobody asks.
+    """
+
+    records: bool = True
+    muted: bool = False
+    given: frozenset[FunctionCode] = frozenset()
+    coverage: Coverage | None = None
+
+    def records_in(self, function: FunctionCode) -> bool:
+        """Whether what a function does when it is called from here is recorded here: nobody else records it."""
+        if function.escapes or not (function.is_private or function.closure is not None):
+            return False
+        return self.records or function in self.given
+
+    def of_call(self, function: FunctionCode, arguments: Arguments) -> Recording:
+        """The recording of a function that is called from here."""
+        passed = {a.code for value in arguments.values() for _, a in value.alternatives if isinstance(a, Function)}
+        given = self.given | {code for code in passed if self.records or code in self.given}
+        return Recording(self.records_in(function), self.muted, given, self.coverage)
+
+
+SILENT = Recording(records=False, muted=True)
+"""What is executed to see what it gives."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """How an activation came to be: from which frame, at which place, and in which of its states.
+
+    `place` is None for the body of a class. `detached`: it is executed later, and perhaps elsewhere, as a generator
+    that is kept is. `at_yield` is what is done where a context manager's generator yields: the block of a ``with``.
+    """
+
+    caller: Frame
+    place: tuple[Tree, cst.CSTNode] | None
+    state: State
+    depth: int
+    detached: bool = False
+    at_yield: Callable[[Value], None] | None = None
+
+
+@dataclass(slots=True)
+class Definitions:
+    """What an activation defines, and what it is left with of what others have defined."""
+
+    functions: list[FunctionCode] = field(default_factory=list)
+    classes: list[ClassCode] = field(default_factory=list)
+    returned: set[FunctionCode] = field(default_factory=set)
+    """Its functions that were returned to a caller that is known."""
+    taken_over: list[FunctionCode] = field(default_factory=list)
+    """Functions that a followed call has returned: from here on it shows who calls them."""
+
+    def __bool__(self) -> bool:
+        return bool(self.functions or self.classes or self.taken_over)
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """One activation: of a module's body, a class body or a function. `call` is None where nobody has called it.
+
+    `uid` is the number of the activation, `turns` which turn of each loop is executed: what one makes is not what
+    another one makes. `constructs`: a constructor is analysed by itself, and another time, what it makes is the same.
     """
 
     module: ModuleCode
     tree: Tree
     function: FunctionCode | None = None
-    caller: Frame | None = None
-    call: tuple[Tree, cst.CSTNode] | None = None
-    entered: State | None = None
-    records: bool = True
-    muted: bool = False
-    depth: int = 0
-    uid: int = 0
-    turns: tuple[int, ...] = ()
-    """Which turn of each loop is executed: what one makes is not what another one makes."""
-    constructs: bool = False
-    """A constructor is analysed by itself: another time, what is made here is the same."""
-    is_script: bool = False
-    """A module is executed as the program, not imported."""
-    started: cst.CSTNode | None = None
-    """The last that it does then, when that is an expression."""
-    detached: bool = False
-    """What is done here is done later, and perhaps elsewhere: a generator that is kept, or a coroutine."""
-    calls: dict[int, int] = field(default_factory=dict)
-    """How often each call has been followed from here."""
-    settled: dict[int, tuple[Followed, Value]] = field(default_factory=dict)
-    """For a call in a loop: how it was made when it left all as it was, and what it gave."""
+    owner: ClassCode | None = None
     closure: tuple[dict[str, Value], ...] = ()
+    call: Call | None = None
+    recording: Recording = field(default_factory=Recording)
+    budget: Budget = field(default_factory=Budget)
+    uid: int = 0
+    constructs: bool = False
+    turns: tuple[int, ...] = ()
+    script: cst.BaseSuite | None = None
+    """The body that a module executes as the program alone, not where it is imported."""
     tries: list[Try] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     returns: list[tuple[State, Value]] = field(default_factory=list)
@@ -81,71 +132,74 @@ class Frame:
     """What is yielded."""
     given_out: int | None = None
     """The heap number of the list of it, in a generator that is gone through."""
-    at_yield: Callable[[Value], None] | None = None
-    """What is done where it yields: the block of a ``with``."""
-    mark: str = ""
-    """What the caller's variables bear, as that block leaves them, among those of the generator."""
     globals: set[str] = field(default_factory=set)
     nonlocals: set[str] = field(default_factory=set)
-    asks_parameters: bool = False
-    asks_constants: bool = False
-    """What happens depends on the text or number that a parameter is."""
-    chooses: bool = False
-    """A test of what a parameter is decides what is done."""
-    leaves_open: bool = False
-    """A call of the library passes what is not known here, and may be to somebody who calls this."""
-    forwards: bool = False
-    """A call of the library passes on what the function's own caller gives."""
-    uses_library: bool = False
-    fills: bool = False
-    """Something that it is given may be changed here: a container gets other content."""
-    hands_over: bool = False
-    """Something that it is given goes on to somebody who may change it."""
-    sets: bool = False
-    """An attribute of an instance is set here."""
-    looks_at: set[str] = field(default_factory=set)
-    """Attributes that are read here of any instance."""
-    changed: set[int] = field(default_factory=set)
-    """The containers whose content is changed here."""
-    owner: ClassCode | None = None
-    budget: Budget = field(default_factory=Budget)
-    coverage: Coverage | None = None
-    """What the entry point that this belongs to reaches of the library; None where nothing is recorded of it."""
-    given: frozenset[FunctionCode] = frozenset()
-    """Functions that a recording caller passed in: what they do here is recorded here, whoever calls them."""
-    raises: set[str] = field(default_factory=set)
-    """What may be raised out of it: `exceptions.ANYTHING`, `FOREIGN` or names of exceptions."""
-    defined: list[FunctionCode] = field(default_factory=list)
-    classes: list[ClassCode] = field(default_factory=list)
-    handed_out: set[FunctionCode] = field(default_factory=set)
-    """Functions defined here that were returned to a caller that is known."""
-    taken_over: list[FunctionCode] = field(default_factory=list)
-    """Functions that a followed call has returned: from here on it shows who calls them."""
+    calls: dict[int, int] = field(default_factory=dict)
+    """How often each call has been followed from here."""
+    settled: dict[int, tuple[Followed, Value]] = field(default_factory=dict)
+    """For a call in a loop: how it was made when it left all as it was, and what it gave."""
+    defined: Definitions = field(default_factory=Definitions)
+    effects: Effects = field(default_factory=Effects)
+
+    @property
+    def caller(self) -> Frame | None:
+        return self.call.caller if self.call is not None else None
+
+    @property
+    def depth(self) -> int:
+        """How many calls are being followed."""
+        return self.call.depth if self.call is not None else 0
 
     def stack(self) -> list[Try]:
         """Every ``try`` round this point, callers' included, outermost first."""
-        outer = self.caller.stack() if self.caller is not None and not self.detached else []
+        call = self.call
+        outer = call.caller.stack() if call is not None and not call.detached else []
         return [*outer, *(each for attempt in self.tries for each in (*attempt.around, attempt))]
+
+    @property
+    def mark(self) -> str:
+        """What the caller's variables bear among those of a context manager's generator that is executed."""
+        return f"\0{self.uid}\0" if self.call is not None and self.call.at_yield is not None else ""
 
     @property
     def keeps_variables(self) -> bool:
         """Whether its variables are asked for when it has ended: by functions that it defines, or by its caller."""
-        return bool(self.defined or self.classes or self.taken_over or self.nonlocals or self.globals or self.mark)
+        return bool(self.defined or self.nonlocals or self.globals or self.mark)
 
     def outside(self, state: State) -> dict[str, Value] | None:
         """The caller's variables, as far as they are kept in a state of this frame."""
-        if not self.mark:
+        mark = self.mark
+        if not mark:
             return None
-        size = len(self.mark)
-        return {name[size:]: value for name, value in state.vars.items() if name.startswith(self.mark)} or None
+        size = len(mark)
+        return {name[size:]: value for name, value in state.vars.items() if name.startswith(mark)} or None
 
     def way_in(self) -> tuple[Step, ...]:
         """The calls that led here, for the trace."""
-        if self.caller is None or self.call is None:
+        if self.call is None or self.call.place is None:
             return ()
-        tree, node = self.call
+        tree, node = self.call.place
         name = self.function.qualname if self.function else "the module"
-        return (*self.caller.way_in(), tree.step(node, f"calls {name}"))
+        return (*self.call.caller.way_in(), tree.step(node, f"calls {name}"))
+
+
+ENTER, AWAIT, KEEP = "enter", "await", "keep"
+"""What is done with a value: a ``with`` enters it, it is awaited, or it is bound to a variable or returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What whoever evaluates an expression does with its value next; `parts` is into how many it is unpacked."""
+
+    node: cst.CSTNode | None = None
+    to: str = ""
+    parts: int | None = None
+
+    def is_to(self, to: str, node: cst.CSTNode) -> bool:
+        return self.node is node and self.to == to
+
+
+NO_PURPOSE = Purpose()
 
 
 @dataclass(frozen=True, slots=True)

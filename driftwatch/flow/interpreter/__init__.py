@@ -6,7 +6,7 @@ the grammar; `functions`, `classes` and `objects` follow calls; `modules` and `e
 and when it has to be done again.
 
 The parts need each other: an expression calls, a call executes statements. They reach each other, and the
-models of known functions, through `run.Semantics` alone, so that imports lead one way. The one circle is in the
+models of known functions, through `world.Semantics` alone, so that imports lead one way. The one circle is in the
 types: `Run` knows the `World` it runs in.
 
 May import: `sources`, `domain`, `syntax`. Never `models`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.domain.code import FunctionCode
-from driftwatch.flow.domain.frames import Frame
+from driftwatch.flow.domain.frames import SILENT, Frame
 from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import (
     Alternative,
@@ -29,7 +29,7 @@ MAX_LITERALS = 8
 
 def annotated(run: Run, function: FunctionCode, node: cst.BaseExpression, *, eager: bool = False) -> Value | None:
     """An instance of what an annotation of a function's parameter names; None when no class is known by it."""
-    frame = Frame(function.module, function.tree, records=False, muted=True, closure=function.closure or ())
+    frame = Frame(function.module, function.tree, closure=function.closure or (), recording=SILENT)
     return _annotation(run, frame, node, eager=eager)
 
 
@@ -46,9 +46,8 @@ def by_annotation(run: Run, parameter: str | None) -> Value | None:
 
 
 def annotated_here(run: Run, node: cst.BaseExpression) -> Value | None:
-    frame = Frame(
-        run.frame.module, run.frame.tree, records=False, muted=True, closure=(run.state.vars, *run.frame.closure)
-    )
+    closure = (run.state.vars, *run.frame.closure)
+    frame = Frame(run.frame.module, run.frame.tree, closure=closure, recording=SILENT)
     return _annotation(run, frame, node)
 
 
@@ -112,7 +111,7 @@ def _either(run: Run, frame: Frame, nodes: list[cst.BaseExpression], eager: bool
 
 def default_of(run: Run, function: FunctionCode, node: cst.BaseExpression, where: ReleaseSet) -> Value:
     """The value of a parameter's default, which belongs to the function's module."""
-    frame = Frame(function.module, function.tree, records=False, muted=True, closure=function.closure or ())
+    frame = Frame(function.module, function.tree, closure=function.closure or (), recording=SILENT)
     return run.apart(frame, State(where, {}, run.state.heap)).eval(node)
 
 

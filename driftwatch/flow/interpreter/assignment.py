@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from driftwatch.flow.domain.frames import KEEP
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.state import Arguments, Entry, ListContent
 from driftwatch.flow.domain.values import (
@@ -39,8 +40,7 @@ from driftwatch.flow.syntax.syntax import dotted_name
 
 
 def execute_assign(run: Run, node: cst.Assign) -> None:
-    run.taken_apart, run.kept = _taken_apart(node), node.value
-    value = keep(run, node.value)
+    value = keep(run, node.value, to=KEEP, parts=_parts(node))
     for target in node.targets:
         assign(run, target.target, value)
         if type(target.target) is cst.Name and target.target.value in run.frame.nonlocals and not _is_seen(run):
@@ -53,21 +53,20 @@ def _is_seen(run: Run) -> bool:
     return function is not None and caller is not None and function.parent is caller.function
 
 
-def _taken_apart(node: cst.Assign) -> tuple[cst.CSTNode, int] | None:
-    """The expression of an assignment to several names, and how many it must give."""
+def _parts(node: cst.Assign) -> int | None:
+    """How many values an assignment to several names must be given; None where that is not fixed."""
     for target in node.targets:
         names = target.target
         # To ask a libcst class whether something is of it is slow, where it is not.
         if type(names) is cst.Tuple or type(names) is cst.List:
             starred = any(isinstance(element, cst.StarredElement) for element in names.elements)
-            return None if starred else (node.value, len(names.elements))
+            return None if starred else len(names.elements)
     return None
 
 
 def execute_annotated(run: Run, node: cst.AnnAssign) -> None:
     if node.value is not None:
-        run.kept = node.value
-        value = run.eval(node.value)
+        value = run.eval(node.value, to=KEEP)
         if isinstance(value.single(), Unknown):
             known = annotated_here(run, node.annotation.annotation)
             value = known.within(run.state.reach) if known is not None else value
@@ -165,7 +164,7 @@ def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared
                 lose(run, value.within(where), target, "kept in an attribute of an object that is not looked at")
             elif isinstance(atom, Unknown):
                 run.asks(atom.parameter)
-                run.frame.fills = True
+                run.effects.fills = True
                 lose(run, value.within(where), target, "kept in an attribute of an object that is not known")
     path = dotted_name(target)
     told_apart = content_of(run, owner.single()) is not None

@@ -209,7 +209,7 @@ def _of_unknown(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CS
         known = modules.enumeration(atom) or modules.written_out(atom) or modules.short_class(atom)
     elif isinstance(atom, Unknown):
         run.asks(atom.parameter)
-        run.frame.fills |= name in CHANGING_METHODS
+        run.effects.fills |= name in CHANGING_METHODS
         known = None if atom.derived else by_annotation(run, atom.parameter)
     if known is None:
         return [(where, UNKNOWN)]

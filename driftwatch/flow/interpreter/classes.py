@@ -14,7 +14,7 @@ from driftwatch.flow.domain.enums import (
     kind_of,
     members_of,
 )
-from driftwatch.flow.domain.frames import Frame
+from driftwatch.flow.domain.frames import Call, Frame
 from driftwatch.flow.domain.lineage import derive, inheriting, is_exception, is_too_long, is_typed_dict, lineage
 from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent, State
@@ -64,7 +64,7 @@ def define_class(run: Run, node: cst.ClassDef) -> Value:
     decorators = [(each.decorator, run.eval(each.decorator, callee=True)) for each in node.decorators]
     _class_body(run, code, node)
     _subclass_uses(run, code, node)
-    run.frame.classes.append(code)
+    run.frame.defined.classes.append(code)
     tell_bases(run, code, DictContent({name: entry for name, entry in named.items() if name != "metaclass"}), node)
     value = Value(((run.state.reach, Class(code)),))
     for decorator, wrapper in reversed(decorators):
@@ -130,25 +130,20 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
     frame = Frame(
         outer_frame.module,
         outer_frame.tree,
-        function=None,
-        caller=outer_frame,
-        call=None,
-        records=outer_frame.records,
-        muted=outer_frame.muted,
-        depth=outer_frame.depth,
-        uid=outer_frame.uid,
-        closure=closure,
-        owner=code,
-        budget=outer_frame.budget,
-        coverage=outer_frame.coverage,
+        None,
+        code,
+        closure,
+        Call(outer_frame, None, outer, outer_frame.depth),
+        outer_frame.recording,
+        outer_frame.budget,
+        outer_frame.uid,
     )
-    frame.entered = outer
     run.frame = frame
     run.state = State(outer.reach, {}, outer.heap, on_the_way_of=outer)
     run.block(node.body.body)
     body = run.state
     run.frame, run.state = outer_frame, outer
-    outer_frame.classes.extend(frame.classes)
+    outer_frame.defined.classes.extend(frame.defined.classes)
     outer.heap.follow(body.heap)
     outer.ghost, outer.faults = body.ghost, body.faults
     outer.reach = body.reach
@@ -182,10 +177,10 @@ def _class_body(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
 
 def _give_lambdas(body: Frame, outer: Frame, code: ClassCode) -> None:
     """A lambda that stands in a class's body, but not as a method, is one of the function or module round the class."""
-    for function in body.defined:
+    for function in body.defined.functions:
         if isinstance(function.node, cst.Lambda) and function not in code.methods.values():
             function.owner = None
-            outer.defined.append(function)
+            outer.defined.functions.append(function)
 
 
 def _mark_hooks(code: ClassCode) -> None:
@@ -226,7 +221,7 @@ def _subclass_uses(run: Run, code: ClassCode, node: cst.ClassDef) -> None:
                 library.append((where, atom))
             elif not (isinstance(atom, External) and atom.dotted in PLAIN_BASES):
                 unknown |= where
-    if not library or not run.frame.records:
+    if not library or not run.recording.records:
         return
     run.touch()
     methods: dict[str, MethodDefinition] = {}
@@ -300,7 +295,7 @@ def instantiate(run: Run, code: ClassCode, arguments: Arguments, node: cst.CSTNo
     made = make(run, code, node)
     instance = Value(((reach, made),))
     order, _ = lineage(code)
-    if run.frame.records:
+    if run.recording.records:
         location, catch = run.location(node), run.catch("TypeError")
         for where, base in (each for current in order for each in current.library_bases):
             if where & reach:

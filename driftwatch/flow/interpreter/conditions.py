@@ -145,7 +145,7 @@ def _split(
             holds |= where if is_true is not False else EMPTY
             fails |= where if is_true is not True else EMPTY
         if is_true is None and of_parameter(atom):
-            run.frame.chooses = True
+            run.effects.chooses = True
         if is_true is None and (guards.mask or is_tainted(atom)):
             undecided |= where if is_tainted(atom) else where & guards
     yes, no = state.fork(holds | ghost_holds), state.fork(fails | ghost_fails)
@@ -239,7 +239,7 @@ def _compare(
 ) -> tuple[State, State]:
     if depends_on_release(left) or depends_on_release(right):
         run.asks_of_library(left, right)
-        if run.frame.asks_constants:
+        if run.effects.asks_constants:
             run.touch()
     if operation in ("In", "NotIn"):
         yes, no, undecided = EMPTY, EMPTY, EMPTY

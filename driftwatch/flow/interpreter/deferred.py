@@ -13,7 +13,7 @@ import libcst as cst
 
 from driftwatch.flow.domain.endings import taken_by
 from driftwatch.flow.domain.exceptions import Handler, Try, raised_of
-from driftwatch.flow.domain.frames import Waiting
+from driftwatch.flow.domain.frames import AWAIT, Purpose, Waiting
 from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, PartialContent, State
 from driftwatch.flow.domain.values import NONE, Alternative, Deferred, External, Value, const, join, unknown, value_of
 from driftwatch.flow.interpreter.arguments import argument, unknown_call
@@ -64,9 +64,9 @@ def resume(run: Run, atom: Deferred) -> Value:
     if waiting is None or not isinstance(content, PartialContent):
         return unknown(run.state.reach)
     waiting.made = True
-    run.awaited = atom.call
+    outer, run.purpose = run.purpose, Purpose(atom.call, AWAIT)
     value = run.call(content.func, Arguments(content.positional, content.keywords), atom.call)
-    run.awaited = None
+    run.purpose = outer
     return value
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode
+from driftwatch.flow.domain.frames import ENTER
 from driftwatch.flow.domain.lineage import lineage, methods_of
 from driftwatch.flow.domain.state import (
     Arguments,
@@ -48,7 +49,7 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
     elif run.frame.owner is not None:
         # A method does not see its class's variables, but it sees those of a function round the class.
         function.closure = run.frame.closure or None
-    run.frame.defined.append(function)
+    run.frame.defined.functions.append(function)
     function.patches = tuple(wrapper for _, wrapper in applied if wrapper.where(lambda a: isinstance(a, Replacing)))
     function.managers = ()
     for decorator, wrapper in reversed(applied):
@@ -65,13 +66,9 @@ def define_function(run: Run, node: cst.FunctionDef) -> Value:
 
 def _evaluated(run: Run, decorator: cst.Decorator) -> Value:
     """What a decorator is; a context manager of the code base is entered when the function is called."""
-    inner, before = decorator.decorator, run.entered
+    inner = decorator.decorator
     called = run.eval(inner.func, callee=True).single() if isinstance(inner, cst.Call) else None
-    if isinstance(called, Function) and manages(called.code):
-        run.entered = inner
-    value = run.eval(inner, callee=True)
-    run.entered = before
-    return value
+    return run.eval(inner, callee=True, to=ENTER if isinstance(called, Function) and manages(called.code) else None)
 
 
 def _evaluate_defaults(run: Run, parameters: cst.Parameters) -> None:
@@ -171,7 +168,7 @@ def define_lambda(run: Run, node: cst.Lambda) -> Value:
     function.reach |= run.state.reach
     in_class = run.frame.function is None and run.frame.owner is not None
     function.closure = run.frame.closure if in_class else (dict(run.state.vars), *run.frame.closure)
-    run.frame.defined.append(function)
+    run.frame.defined.functions.append(function)
     return Value(((run.state.reach, Function(function)),))
 
 

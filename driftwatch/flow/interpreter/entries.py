@@ -15,7 +15,7 @@ import libcst as cst
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode, Summary, is_private_name
 from driftwatch.flow.domain.coverage import Coverage, switched_off
 from driftwatch.flow.domain.dependencies import COMPLETES, Reads
-from driftwatch.flow.domain.frames import Frame
+from driftwatch.flow.domain.frames import Frame, Recording
 from driftwatch.flow.domain.heap import Heap
 from driftwatch.flow.domain.recorder import merged_constructions
 from driftwatch.flow.domain.renaming import reachable
@@ -134,22 +134,22 @@ class Entries:
         budget = within.budget if within is not None else self._world.allowance.grant()
         granted = budget.left
         run.state = state
+        own = within is None
+        coverage = Coverage(function.module, reach, function) if within is None else within.recording.coverage
         frame = Frame(
             function.module,
             function.tree,
             function,
-            records=records,
-            muted=not records,
+            owner=function.owner,
+            closure=closure if closure is not None else function.closure or (),
+            recording=Recording(records, not records, coverage=coverage),
+            budget=budget,
             uid=uid,
             constructs=constructs,
-            closure=closure if closure is not None else function.closure or (),
-            owner=function.owner,
-            budget=budget,
-            coverage=within.coverage if within is not None else Coverage(function.module, reach, function),
         )
         run.frame = frame
-        if records and within is None and receiver is None and frame.coverage is not None:
-            self._coverages[function] = frame.coverage
+        if records and own and receiver is None and coverage is not None:
+            self._coverages[function] = coverage
         this = None
         if constructs and function.name == "__init__":
             this = self._constructed_by(run, function, receiver)
@@ -159,8 +159,8 @@ class Entries:
         had = self._obtainable.given(function, state.vars, anyone=records)
         reach &= had
         state.reach = reach
-        if within is None and frame.coverage is not None:
-            frame.coverage.entered = reach
+        if own and coverage is not None:
+            coverage.entered = reach
         active, self._active = self._active, list(self._active)
         try:
             with self._dependencies.gathering(apart=not records) as gathered:
@@ -172,7 +172,7 @@ class Entries:
                 finish(run, end)
         finally:
             self._active = active
-            if within is None:
+            if own:
                 self._world.allowance.settle(granted, budget)
         if constructs and function.owner is not None:
             function.owner.guards = (*function.given_guards, *run.path)
@@ -182,25 +182,17 @@ class Entries:
         returns = value_of((w, anonymous(a)) for w, a in value.alternatives)
         completes = end.reach if end is not None else EMPTY
         lost = self._all - reach
+        effects = frame.effects
+        chooses = (effects.chooses or bool(effects.looks_at)) and any(map(_is_undecided, made.values()))
+        changes = {key for key in effects.changes if key in before or key in self._world.shared}
         return Summary(
             returns,
             completes | lost,
-            frame.asks_parameters,
-            frame.asks_constants,
-            (frame.chooses or bool(frame.looks_at)) and any(map(_is_undecided, made.values())),
-            frame.leaves_open,
-            frame.forwards,
-            frame.uses_library,
+            replace(effects, chooses=chooses, changes=changes),
             {k: c for k, c in end.heap.as_dict().items() if k not in self._world.shared} if end is not None else {},
-            frozenset(frame.raises),
-            frame.coverage.symbols() if frame.coverage is not None else {},
+            coverage.symbols() if coverage is not None else {},
             gathered,
-            frame.fills,
-            frame.hands_over,
-            frozenset(key for key in frame.changed if key in before or key in self._world.shared),
             made,
-            frame.sets,
-            frozenset(frame.looks_at),
             this.site if this is not None else None,
             end.conditional if end is not None else EMPTY,
             had,
@@ -232,13 +224,13 @@ class Entries:
 
     def leave(self, run: Run, frame: Frame, end: State | None) -> None:
         """An activation ends: what it defined is analysed where nobody has called it."""
-        if not frame.defined and not frame.classes and not frame.taken_over:
+        if not frame.defined:
             return
         outer = frame.closure
         variables = dict(end.vars) if end is not None else {}
-        saved_frame, saved_state = run.frame, run.state
-        for function in dict.fromkeys(frame.defined):
-            if not frame.records or function in frame.handed_out or (function.called and not function.escapes):
+        saved_frame, saved_state, records = run.frame, run.state, frame.recording.records
+        for function in dict.fromkeys(frame.defined.functions):
+            if not records or function in frame.defined.returned or (function.called and not function.escapes):
                 continue
             closure = ({**(function.closure[0] if function.closure else {}), **variables}, *outer)
             if function not in self._active:
@@ -246,13 +238,13 @@ class Entries:
                 heap = end.heap.as_dict() if end is not None else {}
                 self._analyse(function, function.reach, records=True, closure=closure, within=frame, heap=heap)
                 self._active.pop()
-        for function in dict.fromkeys(frame.taken_over):
-            if frame.records and (function.escapes or not function.called) and function not in self._active:
+        for function in dict.fromkeys(frame.defined.taken_over):
+            if records and (function.escapes or not function.called) and function not in self._active:
                 self._active.append(function)
                 self._analyse(function, function.reach, records=True, within=frame)
                 self._active.pop()
-        if frame.records:
-            for code in dict.fromkeys(frame.classes):
+        if records:
+            for code in dict.fromkeys(frame.defined.classes):
                 self.analyse_class(code, closure=(variables, *outer))
         run.frame, run.state = saved_frame, saved_state
 

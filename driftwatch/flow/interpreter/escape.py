@@ -52,7 +52,8 @@ def lose(run: Run, value: Value, node: cst.CSTNode, why: str) -> Value:
     What stands in its place from here on is not known.
     """
     escape(run, value)
-    if not run.frame.muted and run.state.reach.mask and any(type(atom) in _MAY_BE for _, atom in value.alternatives):
+    may_be = any(type(atom) in _MAY_BE for _, atom in value.alternatives)
+    if may_be and run.state.reach.mask and not run.recording.muted:
         for what in dict.fromkeys(held(run, value)):
             run.lost(node, f"{what} is {why}")
     return unknown(run.state.reach)
@@ -96,7 +97,7 @@ class _Looking:
             yield from self._atom(ListRef(atom.holds), depth, words)
         elif isinstance(atom, Function):
             summary = atom.code.summary
-            if summary is not None and summary.forwards:
+            if summary is not None and summary.effects.forwards:
                 yield f"{words}`{atom.code.qualname}`, which passes on what it is given,"
         elif isinstance(atom, (Partial, DictRef, ListRef)) and depth < MAX_NESTED:
             words = f"{words}a partial of " if isinstance(atom, Partial) else words

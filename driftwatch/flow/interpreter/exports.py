@@ -60,7 +60,7 @@ def _asked_for(entries: Entries, module: ModuleCode) -> set[str]:
     """The names that a module's ``__getattr__`` may look up in the library: those that stand in its text."""
     hook = module.names.get("__getattr__", NOTHING).single()
     summary = entries.summary(hook.code) if isinstance(hook, Function) else None
-    if summary is None or not summary.uses_library or module.survey is None:
+    if summary is None or not summary.effects.uses_library or module.survey is None:
         return set()
     texts = {text for piece in module.survey.pieces for text in piece.strings if text.isidentifier()}
     return texts - module.names.keys()
@@ -110,9 +110,9 @@ def _matters(entries: Entries, atom: Atom) -> bool:
 
 
 def _summary_matters(entries: Entries, function: FunctionCode, summary: Summary) -> bool:
-    if summary.forwards or (summary.leaves_open and summary.asks_parameters):
+    if summary.effects.forwards or (summary.effects.leaves_open and summary.effects.asks_parameters):
         return True
-    if summary.uses_library and (function.is_private or summary.asks_constants):
+    if summary.effects.uses_library and (function.is_private or summary.effects.asks_constants):
         return True
     returned = summary.returns
     if tells(returned):
@@ -146,6 +146,6 @@ def _class_matters(entries: Entries, code: ClassCode) -> bool:
                     return True
     for method in code.methods.values():
         summary = method.summary
-        if summary is not None and (summary.forwards or summary.leaves_open):
+        if summary is not None and (summary.effects.forwards or summary.effects.leaves_open):
             return True
     return False

@@ -12,6 +12,7 @@ from typing import Any
 import libcst as cst
 
 from driftwatch.flow.domain import pure
+from driftwatch.flow.domain.frames import AWAIT
 from driftwatch.flow.domain.predicates import truth
 from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, either
 from driftwatch.flow.domain.taint import is_tainted
@@ -353,18 +354,16 @@ def _subscript(run: Run, node: cst.Subscript) -> Value:
 
 
 def _await(run: Run, node: cst.Await) -> Value:
-    run.awaited = node.expression
-    value = evaluate(run, node.expression)
-    run.awaited = None
-    return awaited(run, value)
+    return awaited(run, run.eval(node.expression, to=AWAIT))
 
 
 def _yield(run: Run, node: cst.Yield) -> Value:
     value = const(None, run.state.reach)
     if node.value is not None:
         value = keep(run, node.value.item if isinstance(node.value, cst.From) else node.value)
-    if run.frame.at_yield is not None:
-        run.frame.at_yield(value.within(run.state.reach))
+    call = run.frame.call
+    if call is not None and call.at_yield is not None:
+        call.at_yield(value.within(run.state.reach))
         return unknown(run.state.reach)
     give_out(run, value, node, all_of_it=isinstance(node.value, cst.From))
     escape(run, value)

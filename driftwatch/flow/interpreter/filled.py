@@ -99,7 +99,7 @@ def _within(value: Value, heap: Mapping[int, Content]) -> Iterator[Atom]:
 
 def _is_of_library(atom: Atom) -> bool:
     if isinstance(atom, Function):
-        return atom.code.calls_library or bool(atom.code.summary and atom.code.summary.uses_library)
+        return atom.code.calls_library or bool(atom.code.summary and atom.code.summary.effects.uses_library)
     if isinstance(atom, Class):
         held = any(holds_library(value, atom.code.heap) for value in atom.code.constants.values())
         return held or any(method.calls_library for method in atom.code.methods.values())

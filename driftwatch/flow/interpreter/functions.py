@@ -12,7 +12,7 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.code import FunctionCode, Summary
-from driftwatch.flow.domain.frames import Frame
+from driftwatch.flow.domain.frames import AWAIT, ENTER, KEEP, Call, Frame
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.state import (
@@ -62,6 +62,7 @@ from driftwatch.flow.interpreter.shared import keep_content
 from driftwatch.flow.interpreter.summaries import ask_for, by_summary, is_special, of_instance
 from driftwatch.flow.syntax.children import children
 from driftwatch.flow.syntax.survey import CONSTRUCTORS
+from driftwatch.flow.syntax.syntax import statements
 from driftwatch.releases import EMPTY, union
 
 MAX_ENTERED = 400
@@ -99,7 +100,7 @@ def call_function(run: Run, callee: Function, arguments: Arguments, node: cst.CS
     function.called_later = function.called_later or not run.in_constructor
     if manages(function) and is_generator(function):
         return _manager(run, callee, arguments, node)
-    if run.awaited is not node and is_coroutine(function):
+    if not run.purpose.is_to(AWAIT, node) and is_coroutine(function):
         return defer(run, Value(((run.state.reach, callee),)), arguments, node, COROUTINE)
     if _is_started(run, function, arguments, node):
         return unknown_call(run, arguments, node)
@@ -113,7 +114,7 @@ def _follow(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode)
         return _not_followed(run, callee, arguments, node)
     if run.frame.depth >= MAX_DEPTH or function.entered > MAX_ENTERED or run.frame.budget.spent:
         summary = run.world.entries.summary(function)
-        if summary is None or summary.uses_library:
+        if summary is None or summary.effects.uses_library:
             run.unresolved(node, f"the calls that lead to `{function.qualname}` are too many to be followed")
         return _not_followed(run, callee, arguments, node)
     if followed:
@@ -122,7 +123,7 @@ def _follow(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode)
     if not _must_enter(run, callee, arguments, node):
         summary = run.world.entries.summary(function)
         if summary is not None:
-            ask_for(run.frame, summary, arguments)
+            ask_for(run.effects, summary.effects, arguments)
             for symbol, where in summary.reaches.items():
                 run.reaches(node, symbol, where & run.state.reach)
             return by_summary(run, summary, arguments, callee, node)
@@ -144,7 +145,7 @@ def _manager(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode
     put_off(run, node)
     func = Value(((run.state.reach, callee),))
     gives = Value()
-    if run.entered is not node:
+    if not run.purpose.is_to(ENTER, node):
         # Who enters it may not be seen.
         gives = _follow(run, callee, arguments, node)
     run.state.heap[key] = PartialContent(func, arguments.positional, arguments.keywords)
@@ -154,9 +155,14 @@ def _manager(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode
 def _is_started(run: Run, function: FunctionCode, arguments: Arguments, node: cst.CSTNode) -> bool:
     """Whether all that is left of a program is a call of what is analysed by itself, with nothing round it to tell."""
     frame = run.frame
-    if frame.started is not node or frame.tries or function.is_private or arguments:
+    if frame.script is None or _last_of(frame.script) is not node or frame.tries or function.is_private or arguments:
         return False
     return function.closure is None and function.owner is None and not carried(run)
+
+
+def _last_of(body: cst.BaseSuite) -> cst.CSTNode | None:
+    *_, last = statements(body)
+    return last.value if isinstance(last, cst.Expr) else None
 
 
 def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> bool:
@@ -174,20 +180,21 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
     if any(isinstance(a, Function) and a.code.parent is function for _, a in summary.returns.alternatives):
         # What it returns remembers what it was given.
         return True
-    if summary.uses_library and (_records(run.frame, function) or carried(run)):
-        return True
-    if summary.uses_library and not run.frame.muted and _is_hidden(run) and not _is_for_later(run, function, node):
-        return True
+    if summary.effects.uses_library:
+        if run.recording.records_in(function) or carried(run):
+            return True
+        if not run.recording.muted and _is_hidden(run) and not _is_for_later(run, function, node):
+            return True
     if isinstance(callee.bound, Instance) and _is_another(run, callee.bound, summary, arguments):
         return True
-    if isinstance(callee.bound, Const) or (summary.forwards and arguments) or _is_left_open(summary):
+    if isinstance(callee.bound, Const) or (summary.effects.forwards and arguments) or _is_left_open(summary):
         return True
-    if callee.bound is not None and function.owner is None and summary.asks_parameters:
+    if callee.bound is not None and function.owner is None and summary.effects.asks_parameters:
         # It was put on a class: what it is called of is a parameter like any other.
         return True
     if _leaves_something(run, callee, summary, arguments) or _tells_more(summary, arguments):
         return True
-    asks = summary.asks_constants and _is_told_constants(run, function, summary, arguments)
+    asks = summary.effects.asks_constants and _is_told_constants(run, function, summary, arguments)
     if asks or _decides(run, callee, summary, arguments):
         return True
     if isinstance(callee.bound, (Class, Instance)) and callee.bound.code is not function.owner:
@@ -196,14 +203,14 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
     if any(has_library(run, value) for value in arguments.values()):
         # What becomes of it is followed, or said to be lost.
         return True
-    return summary.asks_parameters and is_interesting(run, arguments)
+    return summary.effects.asks_parameters and is_interesting(run, arguments)
 
 
 def _leaves_something(run: Run, callee: Function, summary: Summary, arguments: Arguments) -> bool:
     """Whether a call may put what it is given, or is called of, where it is found later."""
-    if summary.fills and holds_mutable(run, arguments):
+    if summary.effects.fills and holds_mutable(run, arguments):
         return True
-    if not summary.changes:
+    if not summary.effects.changes:
         return False
     given = (atom for value in arguments.values() for _, atom in value.alternatives)
     return any(isinstance(atom, Class) for atom in (callee.bound, *given))
@@ -218,9 +225,9 @@ def _decides(run: Run, callee: Function, summary: Summary, arguments: Arguments)
         return True
     if any(map(is_left_open, summary.returns.alternatives)) and passes_constants(run, arguments):
         return True
-    if not summary.chooses:
+    if not summary.effects.chooses:
         return False
-    if summary.looks_at and _is_told_apart(run, callee.bound):
+    if summary.effects.looks_at and _is_told_apart(run, callee.bound):
         return True
     if any(not isinstance(atom, Unknown) for atom in given_atoms):
         return True
@@ -233,7 +240,7 @@ def _decides(run: Run, callee: Function, summary: Summary, arguments: Arguments)
 def _is_left_open(summary: Summary) -> bool:
     """Whether there is in what a function does, or makes, whatever it is given: it may be nothing."""
     made = summary.made.values()
-    return summary.leaves_open or any(each.forwarded for each in made if not isinstance(each, PartialContent))
+    return summary.effects.leaves_open or any(each.forwarded for each in made if not isinstance(each, PartialContent))
 
 
 def _tells_more(summary: Summary, arguments: Arguments) -> bool:
@@ -276,7 +283,7 @@ def _is_a_choice(returns: Value) -> bool:
 def _is_told_constants(run: Run, function: FunctionCode, summary: Summary, arguments: Arguments) -> bool:
     """Whether a call says what a function asks: what of the library it uses, or where the library is."""
     defaults = tuple(default_texts(function))
-    told = summary.uses_library and (defaults or passes_constants(run, arguments))
+    told = summary.effects.uses_library and (defaults or passes_constants(run, arguments))
     return bool(told) or any(map(run.target.is_inside, defaults))
 
 
@@ -311,42 +318,27 @@ def enter(
     if function.parent is not None and function.parent is outer_frame.function:
         # What a comprehension had bound where it was defined is no variable of the function round it.
         closure = ({**closure[0], **outer.vars} if closure else outer.vars, *closure[1:])
-    nested = function.closure is not None
+    nested, detached = function.closure is not None, _is_for_later(run, function, node)
     frame = Frame(
         function.module,
         function.tree,
         function,
-        caller=outer_frame,
-        call=(run.tree_of(node), node),
-        entered=outer,
-        records=_records(outer_frame, function),
-        muted=outer_frame.muted,
-        depth=outer_frame.depth + 1,
-        uid=uid,
-        turns=outer_frame.turns if outer_frame.constructs else (),
-        constructs=outer_frame.constructs,
-        closure=closure,
-        owner=function.owner,
-        budget=outer_frame.budget,
-        coverage=outer_frame.coverage,
-        given=outer_frame.given | _passed_in(outer_frame, arguments),
-        detached=_is_for_later(run, function, node),
-        at_yield=at_yield,
-        mark=f"\0{uid}\0" if at_yield is not None else "",
+        function.owner,
+        closure,
+        Call(outer_frame, (run.tree_of(node), node), outer, outer_frame.depth + 1, detached, at_yield),
+        outer_frame.recording.of_call(function, arguments),
+        outer_frame.budget,
+        uid,
+        outer_frame.constructs,
+        outer_frame.turns if outer_frame.constructs else (),
     )
-    kept, path = run.kept, run.path
+    path = run.path
     value, end = execute_body(run, frame, State(outer.reach, {**bindings, **seen}, outer.heap, on_the_way_of=outer))
     tests = run.path[len(path) :]
-    run.frame, run.kept = outer_frame, kept
+    run.frame = outer_frame
     run.go_back(path)
-    outer_frame.asks_parameters |= (frame.asks_parameters and nested) or frame.forwards
-    ask_for(outer_frame, frame, arguments)
-    outer_frame.forwards |= frame.forwards
-    outer_frame.leaves_open |= frame.leaves_open
-    outer_frame.fills |= frame.fills and nested
-    outer_frame.changed |= frame.changed
-    outer_frame.sets |= frame.sets
-    outer_frame.looks_at |= frame.looks_at
+    ask_for(run.effects, frame.effects, arguments)
+    run.effects.on_call(frame.effects, nested=nested)
     end = end if end is not None else State(EMPTY, {}, outer.heap)
     variables = frame.outside(end) or outer.vars
     if frame.nonlocals or frame.globals:
@@ -367,18 +359,6 @@ def enter(
     return value
 
 
-def _records(frame: Frame, function: FunctionCode) -> bool:
-    """Whether what a function does when it is called from a frame is recorded there: nobody else records it."""
-    if function.escapes or not (function.is_private or function.closure is not None):
-        return False
-    return frame.records or function in frame.given
-
-
-def _passed_in(frame: Frame, arguments: Arguments) -> frozenset[FunctionCode]:
-    passed = {a.code for value in arguments.values() for _, a in value.alternatives if isinstance(a, Function)}
-    return frozenset(code for code in passed if frame.records or code in frame.given)
-
-
 def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | None]:
     """Execute a function's body: what it returns, and the state in which it does; None where it never does."""
     function = frame.function
@@ -396,7 +376,8 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
         return value, end
     start, given_conditions, given_facts = state.reach, state.conditional, state.told
     body = function.tree.body(node)
-    generates = is_generator(function) and frame.at_yield is None
+    at_yield = frame.call.at_yield if frame.call is not None else None
+    generates = is_generator(function) and at_yield is None
     if generates and not manages(function):
         begin_generator(run, frame)
     run.world.entries.activate(function)
@@ -432,7 +413,7 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
     if function.owner is not None and function.name in CONSTRUCTORS and end is not None:
         keep_content(run.world, function.owner, end)
     _leave(run, frame, (*value.alternatives, *frame.yields), end)
-    if frame.at_yield is not None:
+    if at_yield is not None:
         return Value(), end
     if generates and not manages(function):
         return end_generator(run, frame, start, end)
@@ -450,9 +431,10 @@ def _within(function: FunctionCode, body: cst.BaseSuite) -> cst.With:
 
 def _leave(run: Run, frame: Frame, given_out: Iterable[Alternative], end: State | None) -> None:
     """An activation ends: what it defines is its caller's, or may be called by anyone."""
-    if frame.caller is not None and frame.at_yield is None:
-        frame.handed_out = {a.code for _, a in given_out if isinstance(a, Function) and a.code in frame.defined}
-        frame.caller.taken_over.extend(frame.handed_out)
+    call, defined = frame.call, frame.defined
+    if call is not None and call.at_yield is None:
+        defined.returned = {a.code for _, a in given_out if isinstance(a, Function) and a.code in defined.functions}
+        call.caller.defined.taken_over.extend(defined.returned)
     run.world.entries.leave(run, frame, end)
 
 
@@ -468,7 +450,7 @@ def is_generator(function: FunctionCode) -> bool:
 
 def _is_for_later(run: Run, function: FunctionCode, node: cst.CSTNode) -> bool:
     """Whether a call makes a generator or a coroutine that is kept: what it does is done when somebody asks for it."""
-    return run.kept is node and is_deferred(function)
+    return run.purpose.is_to(KEEP, node) and is_deferred(function)
 
 
 def is_coroutine(function: FunctionCode) -> bool:

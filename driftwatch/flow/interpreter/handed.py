@@ -39,7 +39,7 @@ def hand_over(run: Run, arguments: Arguments, node: cst.CSTNode) -> None:
     if not values or only_says(node):
         return
     if any(type(atom) is Unknown and atom.parameter for value in values for _, atom in value.alternatives):
-        run.frame.hands_over = True
+        run.effects.hands_over = True
     where = run.state.reach
     for key in mutable_in(run, values):
         content = run.content(key)
@@ -122,4 +122,4 @@ _PLAIN_READERS = frozenset(
 def fills(run: Run, owner: Value) -> None:
     """Something is put into, or taken out of, what this value is: of what is not known, it may have been given."""
     if any(isinstance(atom, Unknown) for _, atom in owner.alternatives):
-        run.frame.fills = True
+        run.effects.fills = True

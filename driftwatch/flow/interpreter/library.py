@@ -158,10 +158,10 @@ def record_use(run: Run, use: Use, fails: ReleaseSet, *, also: bool = False) -> 
 
     `also` says that it counts although the function it stands in is analysed by itself.
     """
-    if run.frame.muted:
+    if run.recording.muted:
         return None
     # What is known of the function by itself is told again where a caller hides it.
-    hidden = not run.frame.records and not also and run.recorder.knows(use)
+    hidden = not run.recording.records and not also and run.recorder.knows(use)
     if hidden and not run.hides(use.exception):
         return None
     if not fails:
@@ -334,20 +334,20 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
             method,
             exact,
             unbound,
-            run.taken_apart[1] if run.taken_apart is not None and run.taken_apart[0] is node else None,
+            run.purpose.parts if run.purpose.node is node else None,
             told=said(run.state.told),
             instead=misfit,
         )
 
     if keywords.forwarded & reach or positional.forwarded & reach:
-        run.frame.asks_parameters = run.frame.forwards = True
+        run.effects.asks_parameters = run.effects.forwards = True
         if run.frame.function is not None:
             run.frame.function.forwarding.add(node)
         passed_through(run, node, f"`{ref.dotted}` is called with what is passed to")
     elif (keywords.open | positional.open) & reach:
         star = "**" if keywords.open & reach else "*"
-        run.frame.leaves_open = True
-        if run.frame.function is not None and run.frame.records:
+        run.effects.leaves_open = True
+        if run.frame.function is not None and run.recording.records:
             run.frame.function.forwarding.add(node)
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")
     known = union([where for where, symbol in callables_of(run, callee, ref, reach) if None not in symbol.possible])
@@ -406,10 +406,8 @@ def _use_unavailable(run: Run, ref: Ref, where: ReleaseSet, node: cst.CSTNode, *
 
 def passed_through(run: Run, node: cst.CSTNode, what: str) -> None:
     """What is done depends on what somebody gives to the function that is analysed: who calls that does it."""
-    entry = run.frame
-    while entry.caller is not None:
-        entry = entry.caller
-    if entry.records and entry.function is not None:
+    entry = run.entry
+    if entry.recording.records and entry.function is not None:
         reason = f"{what} `{entry.function.qualname}`, which nothing here calls"
         place = run.location(node)
         run.world.entries.passes_through(entry.function, place.path, place.line, reason)

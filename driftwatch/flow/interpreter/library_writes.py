@@ -28,7 +28,7 @@ def use_patch(
     else:
         return
     run.touch()
-    if run.frame.records:
+    if run.recording.records:
         catch = run.catch("AttributeError")
         run.record(
             PatchUse(

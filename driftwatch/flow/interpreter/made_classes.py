@@ -45,7 +45,7 @@ def make_class(
         stays(run, value)
     code.constants.update(members)
     code.heap.update({key: run.state.heap[key] for key in reachable(members.values(), run.state.heap)})
-    frame.classes.append(code)
+    frame.defined.classes.append(code)
     _of_library(run, code, node)
     tell_bases(run, code, DictContent(), node)
     return Value(((reach, Class(code)),))

@@ -15,7 +15,7 @@ import libcst as cst
 from driftwatch.flow.domain.code import FunctionCode
 from driftwatch.flow.domain.endings import taken_by
 from driftwatch.flow.domain.exceptions import ANYTHING, Flight, Handler, Try, is_one_of, may_take, raised_by
-from driftwatch.flow.domain.frames import Handling
+from driftwatch.flow.domain.frames import ENTER, Handling
 from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, Entry, ListContent, PartialContent, State
 from driftwatch.flow.domain.values import (
     NONE,
@@ -79,12 +79,10 @@ def _items(run: Run, node: cst.With, index: int) -> None:
     if handler is not None:
         _suppressing(run, handler, node, within)
         return
-    run.entered = item.item
     looks = _is_passed_over(run, item.item)
     run.eager += looks
-    value = run.eval(item.item)
+    value = run.eval(item.item, to=ENTER)
     run.eager -= looks
-    run.entered = None
     if not run.state.reach:
         return
     before = enter_patches(run, value)
@@ -223,7 +221,7 @@ def _through_generator(run: Run, atom: Managed, node: cst.With, within: Block) -
         nonlocal path, reached
         reached |= run.state.reach
         inside, own = run.frame, run.state.vars
-        mark = inside.mark or ""
+        mark = inside.mark
 
         def back(state: State) -> State:
             """A state of the block as the generator sees it, which keeps the variables of the block for later."""
@@ -264,7 +262,6 @@ def _through_generator(run: Run, atom: Managed, node: cst.With, within: Block) -
 def _enter_generator(run: Run, atom: Managed, at_yield: Block) -> None:
     function, content = _generator(run, atom), run.content(atom.key)
     assert function is not None and isinstance(content, PartialContent)
-    run.kept = None
     arguments = Arguments(content.positional, content.keywords)
     enter(run, function.code, function.bound, arguments, atom.call, at_yield=at_yield)
 

@@ -58,7 +58,7 @@ def set_attribute(run: Run, owner: Value, name: str, value: Value) -> None:
                 leave(run.world, atom.code, None, (value,), run.state.heap)
             write_attribute(run, atom.code, name, value.within(where))
             if atom.site is None:
-                run.frame.sets = True
+                run.effects.sets = True
                 set_on_any(run, atom.code, name, value.within(where))
             hold(run, atom, name, value, where, certain=len(alternatives) == 1)
     if owner.where(lambda atom: isinstance(atom, Instance) and atom.site is not None):

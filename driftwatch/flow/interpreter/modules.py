@@ -15,7 +15,7 @@ from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode
 from driftwatch.flow.domain.coverage import Coverage
 from driftwatch.flow.domain.dependencies import COMPLETES
 from driftwatch.flow.domain.enums import is_enumeration
-from driftwatch.flow.domain.frames import Frame
+from driftwatch.flow.domain.frames import SILENT, Definitions, Frame, Recording
 from driftwatch.flow.domain.heap import Heap
 from driftwatch.flow.domain.pure import writable
 from driftwatch.flow.domain.state import Arguments, Content, Entry, ListContent, State
@@ -127,15 +127,16 @@ class Modules:
         module.executing = True
         self.executing += 1
         run = Run(self._world)
-        coverage, budget = Coverage(module, self._all), Budget()
+        coverage = Coverage(module, self._all)
         self._world.entries.covers(module, coverage)
+        recording, budget = Recording(coverage=coverage), Budget()
         selection = self._selection(module)
         try:
             for first, last in selection.runs:
                 tree = self.tree(module, first, last)
                 if not run.frame.module.path or run.frame.tree is not tree:
-                    run.frame = self._module_frame(module, tree, run.frame)
-                    run.frame.coverage, run.frame.budget = coverage, budget
+                    defined = run.frame.defined if run.frame.module is module else Definitions()
+                    run.frame = Frame(module, tree, recording=recording, budget=budget, defined=defined)
                 run.block(tree.module.body)
                 if not run.state.reach:
                     break
@@ -151,14 +152,8 @@ class Modules:
         finish(run, run.state)
         module.completes = (run.state.live | module.exits) - module.fails
         self._world.dependencies.change(module, COMPLETES)
-        module.functions = list(dict.fromkeys(run.frame.defined))
-        module.classes = list(dict.fromkeys(run.frame.classes))
-
-    def _module_frame(self, module: ModuleCode, tree: Tree, before: Frame) -> Frame:
-        frame = Frame(module, tree)
-        if before.module is module:
-            frame.defined, frame.classes = before.defined, before.classes
-        return frame
+        module.functions = list(dict.fromkeys(run.frame.defined.functions))
+        module.classes = list(dict.fromkeys(run.frame.defined.classes))
 
     def tree(self, module: ModuleCode, first: int, last: int) -> Tree:
         """The syntax of some lines of a module."""
@@ -224,7 +219,7 @@ class Modules:
         run.state = State(self._all, dict(module.names), Heap(module.heap))
         del run.state.vars[name]
         for piece in pieces:
-            run.frame = self._module_frame(module, self.tree(module, piece.first, piece.last), self._world.no_frame)
+            run.frame = Frame(module, self.tree(module, piece.first, piece.last))
             run.block(run.frame.tree.module.body)
         finish(run, run.state)
         module.heap.update(run.state.heap.as_dict())
@@ -336,13 +331,13 @@ class Modules:
         if piece is None:
             return self._reexported(module, atom.name)
         run = Run(self._world)
-        run.frame = self._module_frame(module, self.tree(module, piece.first, piece.last), self._world.no_frame)
+        run.frame = Frame(module, self.tree(module, piece.first, piece.last))
         run.state = State(self._all, dict(module.names), Heap(module.heap))
         run.block(run.frame.tree.module.body)
         finish(run, run.state)
-        for code in run.frame.classes:
+        for code in run.frame.defined.classes:
             code.passed_over = True
-        self.late.update(dict.fromkeys((*run.frame.classes, *run.frame.defined)))
+        self.late.update(dict.fromkeys((*run.frame.defined.classes, *run.frame.defined.functions)))
         value = run.state.vars.get(atom.name)
         if value is not None:
             module.names[atom.name] = value
@@ -446,7 +441,7 @@ class Modules:
         try:
             run = Run(self._world)
             # Who asks for the name makes the use; here, none is recorded.
-            run.frame = Frame(module, hook.code.tree, records=False, muted=True)
+            run.frame = Frame(module, hook.code.tree, recording=SILENT)
             run.state = State(where, {}, Heap(module.heap))
             entry = Entry(where, where, const(name, where))
             found = run.call(Value(((where, hook),)), Arguments(ListContent((entry,))), hook.code.node)

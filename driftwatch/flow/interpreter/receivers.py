@@ -25,7 +25,7 @@ def differs(code: ClassCode, summary: Summary, dependencies: Dependencies) -> bo
     gives = any(atom != NONE for _, atom in summary.returns.alternatives)
     for owner, place in summary.reads.everywhere:
         at = places.get(id(owner), 0)
-        if place == NEXT and isinstance(owner, ClassCode) and (gives or summary.uses_library):
+        if place == NEXT and isinstance(owner, ClassCode) and (gives or summary.effects.uses_library):
             if order[at] is owner and order[at + 1 :] != lineage(owner)[0][1:]:
                 return True
             continue
@@ -35,7 +35,7 @@ def differs(code: ClassCode, summary: Summary, dependencies: Dependencies) -> bo
             dependencies.read(each, name)
             if not _has(each, name):
                 continue
-            if summary.uses_library or _tells(each, name) or (gives and name in each.constants):
+            if summary.effects.uses_library or _tells(each, name) or (gives and name in each.constants):
                 return True
     return False
 
@@ -48,7 +48,7 @@ def _tells(code: ClassCode, name: str) -> bool:
     """Whether what a class has under a name is of the library, or uses it."""
     method = code.methods.get(name)
     if method is not None:
-        return method.calls_library or (method.summary is not None and method.summary.uses_library)
+        return method.calls_library or (method.summary is not None and method.summary.effects.uses_library)
     return any(tells(each[name]) for each in (code.constants, code.attributes, code.set_on_class) if name in each)
 
 

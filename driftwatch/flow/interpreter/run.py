@@ -6,18 +6,19 @@ as functions over a run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode
+from driftwatch.flow.domain.effects import Effects
 from driftwatch.flow.domain.endings import ends_with, taken_by
 from driftwatch.flow.domain.exceptions import ANYTHING, Flight, catches, judge, raised_of
 from driftwatch.flow.domain.faults import Fault, Flying, Ledger
-from driftwatch.flow.domain.frames import Frame, Handling, Waiting
+from driftwatch.flow.domain.frames import NO_PURPOSE, Frame, Handling, Purpose, Recording, Waiting
 from driftwatch.flow.domain.guard import Guard
 from driftwatch.flow.domain.state import Arguments, Content, DictContent, ListContent, State, join_states
 from driftwatch.flow.domain.taint import derived_from, is_tainted, of_parameter
@@ -30,7 +31,6 @@ from driftwatch.flow.domain.values import (
     Lazy,
     LibObject,
     ListRef,
-    MethodOf,
     Raised,
     Value,
 )
@@ -52,20 +52,6 @@ MAX_REPEATS = 64
 """How often loops in loops may repeat a statement."""
 
 
-@dataclass(frozen=True, slots=True)
-class Semantics:
-    """What syntax does. The parts of the interpreter, which need each other, reach each other through it."""
-
-    evaluate: Callable[[Run, cst.CSTNode, bool], Value]
-    branch: Callable[[Run, cst.BaseExpression], tuple[State, State]]
-    execute: Callable[[Run, cst.CSTNode], None]
-    call: Callable[[Run, Value, Arguments, cst.CSTNode], Value]
-    model: Callable[[Run, str, Arguments, cst.CSTNode], Value]
-    """Call a builtin or an object of another package, by its import path."""
-    method: Callable[[Run, MethodOf, Arguments, cst.CSTNode], Value]
-    """Call a method of a container, a signature or another object of Python's own."""
-
-
 class Run:
     """One execution. `state` and `frame` are the current ones; both are replaced as it goes."""
 
@@ -81,15 +67,9 @@ class Run:
         """How often the innermost loop's body is executed, by all the loops round it."""
         self.eager = 0
         """Above zero while the arguments of a call of the library are evaluated: what was passed over is looked at."""
-        self.entered: cst.CSTNode | None = None
-        """The expression of a ``with`` whose value is about to be entered."""
-        self.taken_apart: tuple[cst.CSTNode, int] | None = None
-        """The expression whose value is about to be taken apart, and into how many."""
-        self.kept: cst.CSTNode | None = None
-        """The expression whose value is about to be kept, or returned."""
+        self.purpose = NO_PURPOSE
+        """What is about to be done with the value of the expression that is evaluated."""
         self.ledger = Ledger(world.recorder)
-        self.awaited: cst.CSTNode | None = None
-        """The call whose coroutine is awaited right there."""
         self.waiting: dict[int, Waiting] = {}
         """The calls that were put off."""
         self.handling: list[Handling] = []
@@ -97,11 +77,28 @@ class Run:
         self.made: set[int] = set()
         """The instances that have been made in this execution."""
 
+    @property
+    def effects(self) -> Effects:
+        """What is done in the current activation that its caller has to know."""
+        return self.frame.effects
+
+    @property
+    def recording(self) -> Recording:
+        return self.frame.recording
+
     # -- evaluation ------------------------------------------------------------------------------------------------
 
-    def eval(self, node: cst.CSTNode, *, callee: bool = False) -> Value:
-        """The value of an expression in the current state, which it may change."""
-        return self.semantics.evaluate(self, node, callee)
+    def eval(
+        self, node: cst.CSTNode, *, callee: bool = False, to: str | None = None, parts: int | None = None
+    ) -> Value:
+        """The value of an expression in the current state, which it may change; `to` and `parts` say what for."""
+        if to is None:
+            return self.semantics.evaluate(self, node, callee)
+        outer, self.purpose = self.purpose, Purpose(node, to, parts)
+        try:
+            return self.semantics.evaluate(self, node, callee)
+        finally:
+            self.purpose = outer
 
     def branch(self, node: cst.BaseExpression) -> tuple[State, State]:
         """Evaluate a test: the states in which it holds and in which it does not."""
@@ -188,7 +185,7 @@ class Run:
     def change(self, key: int, content: Content) -> None:
         """A container of the heap becomes this."""
         self.state.heap[key] = content
-        self.frame.changed.add(key)
+        self.effects.changes.add(key)
         home = self.world.homes.get(key)
         if home is not None and not home.is_being_made and key not in self.world.shared:
             keep_elsewhere(self.world, home, key, content, self.state.heap)
@@ -244,19 +241,19 @@ class Run:
                     attempt.may_raise(kind, state)
                     if attempt.takes_all(kind):
                         return
-            frame.raises.add(kind)
-            if frame.detached:
+            frame.effects.raises.add(kind)
+            call = frame.call
+            if call is None or call.detached:
                 return
-            if frame.entered is not None:
-                reach &= frame.entered.reach.mask
-                left.append(frame)
-            frame = frame.caller
+            reach &= call.state.reach.mask
+            left.append(frame)
+            frame = call.caller
 
     def _in_caller(self, frame: Frame, state: State) -> State:
         """The state of a frame's caller in which something gets out of it: only to look at, whoever keeps it forks."""
-        before = frame.entered
-        if before is None:
+        if frame.call is None:
             return state
+        before = frame.call.state
         variables = frame.outside(state) or before.vars
         return State(state.reach & before.reach, variables, state.heap, on_the_way_of=state)
 
@@ -305,8 +302,8 @@ class Run:
                     handler.entries.append((raised, entry))
                     if takes:
                         return
-            frame.raises.add(raised.names[0])
-            if frame.detached:
+            frame.effects.raises.add(raised.names[0])
+            if frame.call is not None and frame.call.detached:
                 break
             state = self._in_caller(frame, state).fork()
             frame = frame.caller
@@ -323,11 +320,9 @@ class Run:
 
     def fails_import(self, where: ReleaseSet) -> None:
         """An exception nobody takes is raised here: while a module is executed, that is the end of importing it."""
-        frame = self.frame
-        while frame.caller is not None:
-            frame = frame.caller
-        if frame.function is None and not frame.is_script:
-            frame.module.fails |= where
+        entry = self.entry
+        if entry.function is None and entry.script is None:
+            entry.module.fails |= where
 
     def hides(self, exception: str) -> bool:
         """Whether somebody here may take an exception, and go on as if nothing had happened."""
@@ -359,49 +354,49 @@ class Run:
         return replace(use, conditional=conditional & use.releases) if conditional else use
 
     def unresolved(self, node: cst.CSTNode, reason: str) -> None:
-        if self.frame.records:
+        if self.recording.records:
             tree = self.tree_of(node)
             self.recorder.unresolved(tree.path, tree.line(node), reason)
 
     def lost(self, node: cst.CSTNode, reason: str) -> None:
         """Something of the library gets out of sight here, whoever's it is: the caller's, when a call is followed."""
-        if not self.frame.muted:
+        if not self.recording.muted:
             tree = self.tree_of(node)
             self.recorder.unresolved(tree.path, tree.line(node), reason)
 
     def touch(self) -> None:
         """The library is reached from here, and from wherever this was called."""
         frame: Frame | None = self.frame
-        while frame is not None and not frame.uses_library:
-            frame.uses_library = True
+        while frame is not None and not frame.effects.uses_library:
+            frame.effects.uses_library = True
             frame = frame.caller
 
     @property
     def path(self) -> tuple[Guard, ...]:
         """The tests that led here from the entry point."""
-        return self.frame.coverage.path if self.frame.coverage is not None else ()
+        return self.recording.coverage.path if self.recording.coverage is not None else ()
 
     def go_back(self, path: tuple[Guard, ...]) -> None:
         """What follows is behind these tests and no others."""
-        if self.frame.coverage is not None:
-            self.frame.coverage.path = path
+        if self.recording.coverage is not None:
+            self.recording.coverage.path = path
 
     def behind(self, test: cst.CSTNode, way: ReleaseSet, other: ReleaseSet) -> None:
         """What follows is behind a test, on the way that may be taken in these releases; the other way in those."""
-        if self.frame.coverage is not None:
-            self.frame.coverage.take(self.frame.tree, test, way, other)
+        if self.recording.coverage is not None:
+            self.recording.coverage.take(self.frame.tree, test, way, other)
 
     def reaches(self, node: cst.CSTNode, symbol: Ref, where: ReleaseSet) -> None:
         """A place is reached that is there for the library."""
-        if self.frame.coverage is not None:
-            self.frame.coverage.reach(node, symbol, where)
+        if self.recording.coverage is not None:
+            self.recording.coverage.reach(node, symbol, where)
 
     def asks_constant(self, atom: Atom) -> bool:
         """What happens here depends on the text or number that a parameter of the current function is, if it is one."""
         content = self.content(atom.key) if isinstance(atom, ListRef) else None
         given = of_parameter(atom) or (isinstance(content, ListContent) and bool(content.forwarded))
         if given:
-            self.frame.asks_parameters = self.frame.asks_constants = True
+            self.effects.asks_parameters = self.effects.asks_constants = True
         return given
 
     def combine(self, releases: ReleaseSet, *values: Value) -> Value:
@@ -424,7 +419,7 @@ class Run:
     def asks(self, atom_parameter: str | None) -> None:
         """What happens here depends on a parameter of the current function."""
         if atom_parameter is not None:
-            self.frame.asks_parameters = True
+            self.effects.asks_parameters = True
 
 
 def settle(run: Run, states: Sequence[State | None]) -> None:
@@ -453,9 +448,9 @@ def _may_be_met(run: Run, code: FunctionCode | ClassCode, where: ReleaseSet) -> 
     code.perhaps = (code.perhaps & perhaps) | (code.perhaps - where) | (perhaps - before)
 
 
-def keep(run: Run, node: cst.CSTNode) -> Value:
+def keep(run: Run, node: cst.CSTNode, *, to: str | None = None, parts: int | None = None) -> Value:
     """The value of an expression that is kept in a variable or a container: who uses it by that is followed."""
-    value = run.eval(node, callee=True)
+    value = run.eval(node, callee=True, to=to, parts=parts)
     for where, atom in value.alternatives:
         if type(atom) in _WRITTEN and isinstance(atom, (Function, Instance, Class)):
             _may_be_met(run, atom.code, where)

@@ -35,7 +35,8 @@ def about_to_follow(run: Run, callee: FunctionCode, bound: Atom | None, argument
     frame, world = run.frame, run.world
     if not frame.loops or frame.constructs or frame.function is None or callee.module.executing or run.waiting:
         return None
-    moments = (world.dependencies.moment, world.identities.defined, len(frame.taken_over), run.eager, run.repeats)
+    taken_over = len(frame.defined.taken_over)
+    moments = (world.dependencies.moment, world.identities.defined, taken_over, run.eager, run.repeats)
     around = (moments, run.path, frame.stack(), tuple(run.handling))
     return Followed(callee, bound, arguments, run.state.fork(), around, run.ledger.expected)
 
@@ -76,7 +77,8 @@ def _is_again(run: Run, call: Followed, before: Followed) -> bool:
 
 def _names(run: Run, callee: FunctionCode) -> frozenset[str] | None:
     """The variables of the frame that functions which are defined there may look at; None where those may be any."""
-    within = [*run.frame.defined, callee] if callee.parent is run.frame.function else run.frame.defined
+    defined = run.frame.defined.functions
+    within = [*defined, callee] if callee.parent is run.frame.function else defined
     names = frozenset[str]().union(*(each.tree.names_below(each.node) for each in within))
     return None if names & BY_NAME else names
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from driftwatch.flow.domain.frames import Loop
+from driftwatch.flow.domain.frames import KEEP, Loop
 from driftwatch.flow.domain.guard import Guard
 from driftwatch.flow.domain.state import Entry, State, join_states
 from driftwatch.flow.domain.taint import is_tainted
@@ -34,7 +34,6 @@ from driftwatch.flow.interpreter.matching import execute_match
 from driftwatch.flow.interpreter.names import assign_name, declare_outer
 from driftwatch.flow.interpreter.run import Run, escape, keep, settle
 from driftwatch.flow.interpreter.settled import BY_NAME
-from driftwatch.flow.syntax.syntax import statements
 from driftwatch.releases import EMPTY
 
 MAX_RETRIES = 12
@@ -95,9 +94,9 @@ def _take(run: Run, node: cst.If) -> tuple[State, tuple[Guard, ...]]:
     run.state = holds
     run.behind(node.test, here, elsewhere)
     if _asks_for_script(run, node.test):
-        outer, run.frame.is_script, run.frame.started = run.frame.is_script, True, _last_of(node.body)
+        outer, run.frame.script = run.frame.script, node.body
         run.block(node.body.body)
-        run.frame.is_script, run.frame.started = outer, None
+        run.frame.script = outer
     else:
         run.block(node.body.body)
     after, behind = run.state, run.path
@@ -115,11 +114,6 @@ def _asks_for_script(run: Run, test: cst.BaseExpression) -> bool:
     names = [side.value for side in sides if isinstance(side, cst.Name)]
     texts = [side.evaluated_value for side in sides if isinstance(side, cst.SimpleString)]
     return isinstance(test.comparisons[0].operator, cst.Equal) and (names, texts) == (["__name__"], ["__main__"])
-
-
-def _last_of(body: cst.BaseSuite) -> cst.CSTNode | None:
-    *_, last = statements(body)
-    return last.value if isinstance(last, cst.Expr) else None
 
 
 def _assert(run: Run, node: cst.Assert) -> None:
@@ -183,7 +177,7 @@ def _go_through(run: Run, node: cst.For, loop: Loop, parts: Sequence[Entry]) -> 
 
 def _cut_short(run: Run, node: cst.For | cst.While) -> None:
     """A loop has been too much work: what further turns of it would do is not known."""
-    if run.frame.uses_library:
+    if run.effects.uses_library:
         run.unresolved(node, "this loop and what it calls are too much to be followed to the end")
 
 
@@ -194,7 +188,8 @@ def _asks_for_part(run: Run, node: cst.For) -> bool:
     if assigned is None or function is None or run.frame.globals:
         # A variable of the module may be looked at by any function that is called.
         return True
-    within = [tree.names_below(node.body), *(inner.tree.names_below(inner.node) for inner in run.frame.defined)]
+    defined = run.frame.defined.functions
+    within = [tree.names_below(node.body), *(inner.tree.names_below(inner.node) for inner in defined)]
     return any(names & assigned or names & BY_NAME for names in within)
 
 
@@ -305,14 +300,13 @@ def _continue(run: Run, node: cst.Continue) -> None:
 
 
 def _return(run: Run, node: cst.Return) -> None:
-    run.kept = node.value
     if node.value is None:
         value = const(None, run.state.reach)
     elif run.frame.caller is not None:
         # What is returned to a caller that is being followed has not escaped.
-        value = run.eval(node.value, callee=True)
+        value = run.eval(node.value, callee=True, to=KEEP)
     else:
-        value = keep(run, node.value)
+        value = keep(run, node.value, to=KEEP)
         escape(run, value)
     function = run.frame.function
     if function is not None and is_generator(function):

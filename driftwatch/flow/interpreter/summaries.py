@@ -11,7 +11,7 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.code import Summary
-from driftwatch.flow.domain.frames import Frame
+from driftwatch.flow.domain.effects import Effects
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.loosening import loosened
 from driftwatch.flow.domain.renaming import Renaming
@@ -64,13 +64,13 @@ def is_special(run: Run, this: Instance, summary: Summary, arguments: Arguments)
         return False
     if summary.constructs is not None:
         known = is_interesting(run, arguments) or passes_constants(run, arguments) or holds_mutable(run, arguments)
-        return known or summary.sets
+        return known or summary.effects.sets
     # One that an instance holds is any that such an instance may hold, and what methods set on it is known as that.
     of_another = this.site not in run.made and this.site not in run.world.homes
-    if not of_another and (summary.sets or summary.changes):
+    if not of_another and (summary.effects.sets or summary.effects.changes):
         return True
     reach = run.state.reach
-    looked_at = {n: held_by(run, this, content, n, reach)[0] for n in content.entries if n in summary.looks_at}
+    looked_at = {n: held_by(run, this, content, n, reach)[0] for n in content.entries if n in summary.effects.looks_at}
     if any(_differs(run, this, name, value, told=of_another) for name, value in looked_at.items()):
         return True
     # What is said of all instances now, a summary may not have known.
@@ -108,36 +108,30 @@ def _is_followed(alternative: Alternative) -> bool:
     return key_of(atom) is not None or isinstance(atom, (Function, Class))
 
 
-def ask_for(frame: Frame, callee: Summary | Frame, arguments: Arguments) -> None:
+def ask_for(caller: Effects, callee: Effects, arguments: Arguments) -> None:
     """What a function that is called asks of its parameters, or does to them, the caller does with its own there."""
     if any(isinstance(a, Unknown) and a.parameter for value in arguments.values() for _, a in value.alternatives):
-        frame.asks_parameters |= callee.asks_parameters
-        frame.asks_constants |= callee.asks_constants
-        frame.chooses |= callee.chooses
-        frame.leaves_open |= callee.leaves_open
-        frame.fills |= callee.fills
-        frame.hands_over |= callee.hands_over
+        caller.on_parameters(callee)
 
 
 def by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Function, node: cst.CSTNode) -> Value:
     given = arguments.values()
     for value in given:
         escape(run, value)
-    if summary.hands_over:
+    if summary.effects.hands_over:
         hand_over(run, arguments, node)
     _change(run, summary)
     if isinstance(callee.bound, Instance) and callee.bound.site is None:
-        run.frame.sets |= summary.sets
-        run.frame.looks_at |= summary.looks_at
+        run.effects.on_instances(summary.effects)
     renaming = _made_by(run, summary, arguments, callee, node)
     run.state.adopt(summary.heap)
     if summary.conditional.mask:
         run.undecided(run.state, run.state.fork(), summary.conditional)
     if callee.bound is not None:
         run.state.forget_attributes()
-    if summary.uses_library:
+    if summary.effects.uses_library:
         run.touch()
-    for kind in sorted(summary.raises):
+    for kind in sorted(summary.effects.raises):
         run.may_raise(kind)
     returned = summary.returns.within(run.state.reach)
     returned = renaming.value(returned) if renaming is not None else returned
@@ -178,8 +172,8 @@ def _made_by(run: Run, summary: Summary, arguments: Arguments, callee: Function,
 def _change(run: Run, summary: Summary) -> None:
     """A function that is not followed changes containers that were there before, or does not."""
     state = run.state
-    for key in summary.changes:
-        run.frame.changed.add(key)
+    for key in summary.effects.changes:
+        run.effects.changes.add(key)
         mine, after = state.heap.get(key), summary.heap.get(key)
         if mine is not None and key in run.world.shared:
             # What all have put into it is known where it is shared.

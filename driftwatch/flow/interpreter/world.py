@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import libcst as cst
 
 from driftwatch.flow.domain.budget import RESERVE, Allowance
@@ -10,16 +13,32 @@ from driftwatch.flow.domain.dependencies import Dependencies
 from driftwatch.flow.domain.frames import Frame
 from driftwatch.flow.domain.identities import Identities
 from driftwatch.flow.domain.recorder import Recorder
+from driftwatch.flow.domain.state import Arguments, State
 from driftwatch.flow.domain.target import Target
+from driftwatch.flow.domain.values import MethodOf, Value
 from driftwatch.flow.interpreter.entries import Entries
 from driftwatch.flow.interpreter.modules import Modules
 from driftwatch.flow.interpreter.objects import Objects
-from driftwatch.flow.interpreter.run import Semantics
+from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.interpreter.shared import Shared
 from driftwatch.flow.sources.files import Files
 from driftwatch.flow.sources.loading import Loading
 from driftwatch.flow.syntax.syntax import Tree
 from driftwatch.snapshot.model.history import History
+
+
+@dataclass(frozen=True, slots=True)
+class Semantics:
+    """What syntax does. The parts of the interpreter, which need each other, reach each other through it."""
+
+    evaluate: Callable[[Run, cst.CSTNode, bool], Value]
+    branch: Callable[[Run, cst.BaseExpression], tuple[State, State]]
+    execute: Callable[[Run, cst.CSTNode], None]
+    call: Callable[[Run, Value, Arguments, cst.CSTNode], Value]
+    model: Callable[[Run, str, Arguments, cst.CSTNode], Value]
+    """Call a builtin or an object of another package, by its import path."""
+    method: Callable[[Run, MethodOf, Arguments, cst.CSTNode], Value]
+    """Call a method of a container, a signature or another object of Python's own."""
 
 
 class World:

@@ -5,5 +5,5 @@ the value of the call, and its effect on the state. Each model is a function ove
 path in one table (`models.MODELS`); to add one, write the function, add its row, and add a marked program to
 `tests/flow/programs`.
 
-May import: the interpreter and everything below it. The interpreter finds a model through `run.Semantics`.
+May import: the interpreter and everything below it. The interpreter finds a model through `world.Semantics`.
 """

@@ -352,7 +352,7 @@ def _probe(run: Run, atom: LibObject | LibMethod, where: ReleaseSet, node: cst.C
     else:
         ref = atom.cls if atom.name == CONSTRUCTOR else atom.cls.member(atom.name)
     survives = tuple(e for e in PROBE_ERRORS if run.catch(e).outcome.value != "raises")
-    if run.frame.records:
+    if run.recording.records:
         catch = run.catch("TypeError" if "TypeError" not in survives else "ValueError")
         run.record(
             ProbeUse(run.history.distribution, run.location(node), where, catch, run.frame.way_in(), ref, survives)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from driftwatch.flow.domain.frames import ENTER
 from driftwatch.flow.domain.state import Arguments
 from driftwatch.flow.domain.values import (
     Alternative,
@@ -92,7 +93,7 @@ def _set_by_name(run: Run, owner: Value, name: Value, given: Value, node: cst.CS
     for where, atom in as_alternatives(owner, run.state.reach):
         if isinstance(atom, Unknown) or is_out_of_sight(run, atom, known.value if isinstance(known, Const) else None):
             run.asks(getattr(atom, "parameter", None))
-            run.frame.fills = True
+            run.effects.fills = True
             lose(run, given.within(where), node, "kept in an attribute of an object that is not known")
 
 
@@ -147,7 +148,7 @@ def _mock_patch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``mock.patch("package.module.name")`` fails when the name is not there, unless ``create=True``."""
     requires = not _asked(arguments, "create", True)
     target, given = argument(arguments, 0, "target"), argument(arguments, 1, "new")
-    _patch_path(run, target, node, requires=requires, now=run.entered is node)
+    _patch_path(run, target, node, requires=requires, now=run.purpose.is_to(ENTER, node))
     return _replacing(run, *_split_path(run, target), given, arguments)
 
 
@@ -155,7 +156,7 @@ def _mock_patch_object(run: Run, arguments: Arguments, node: cst.CSTNode) -> Val
     """``mock.patch.object(owner, "name")``, likewise."""
     owner, name = argument(arguments, 0, "target"), argument(arguments, 1, "attribute")
     if not _asked(arguments, "create", True):
-        _patch_each(run, owner, name, node, requires=True, now=run.entered is node)
+        _patch_each(run, owner, name, node, requires=True, now=run.purpose.is_to(ENTER, node))
     return _replacing(run, owner, name, argument(arguments, 2, "new"), arguments)
 
 
