@@ -33,12 +33,15 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
         hint = f"{needs(history, possible)}; or look for it first, with `hasattr`"
     else:
         hint = f"no known release has it{did_you_mean(use.name, _known(history, use))}"
+    # What a class never had, code that is used would have been seen to miss: the type it is said to be of is not true.
+    doubtful = use.instance and not use.exact and not possible and len(history.timeline) > 1
     yield _HEADING.verdict(
         use,
         use.owner.member(use.name).dotted,
         missing,
         f"{owner} no `{use.name}` in {RELEASES}",
-        hint,
+        f"{hint}, or it is of another type than is declared" if doubtful else hint,
+        severity=Severity.WARNING if doubtful else None,
         in_no_release=not possible,
     )
 
@@ -95,7 +98,8 @@ RULE = Rule(
     rationale=(
         "Reading the member raises AttributeError. A function that is annotated with a base class may return "
         "any of its subclasses. So a member counts as missing only in releases in which neither the class nor "
-        "any of its subclasses in the library has it, and no foreign base can bring it."
+        "any of its subclasses in the library has it, and no foreign base can bring it. What no known release has "
+        "is a warning where the class is only declared, by an annotation, and not called: the annotation may be wrong."
     ),
     hint="Require a release that has the member, or look for it first with `hasattr`.",
     check=check,
