@@ -152,3 +152,34 @@ def test_a_namespace_that_says_so_is_none_of_the_distributions_modules(index: Fa
         report = json.loads(result.out)
         assert report["targets"][0]["module"] == "pots.glaze"
         assert report["findings"] == []
+
+
+PAINT = {
+    "1.0": "def paint(pot, brush, colour): ...\n",
+    "1.1": "def paint(pot, brush, primer, colour=None): ...\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("requirement", "wrong", "hint"),
+    [
+        ("potters-paint==1.0", ["1.1"], "pass it by keyword"),
+        ("potters-paint==1.1", ["1.0"], "pass it by keyword"),
+        ("potters-paint<1.1", ["1.1"], "pass it by keyword"),
+        ("potters-paint>=1.0", ["1.0"], "pass by keyword what it is, `colour` or `primer`"),
+        ("other", ["1.0"], "pass by keyword what it is, `colour` or `primer`"),
+    ],
+)
+def test_what_the_code_base_says_it_is_for_is_what_a_positional_argument_means(
+    index: FakeIndex, code: Path, requirement: str, wrong: list[str], hint: str
+) -> None:
+    for version, source in PAINT.items():
+        filename = f"potters_paint-{version}-py3-none-any.whl"
+        index.add("potters-paint", filename, make_wheel({"paints.py": source}, "potters-paint", version))
+    (code / "uses.py").write_text("import paints\n\npaints.paint(1, 2, 'red')\n", encoding="utf-8")
+    (code / "pyproject.toml").write_text(
+        f'[project]\nname = "studio"\nversion = "1"\ndependencies = ["{requirement}"]\n', encoding="utf-8"
+    )
+    report = json.loads(scan(index, code, "--against", "potters-paint>=1.0", "--format", "json").out)
+    (finding,) = (each for each in report["findings"] if each["code"] == "DW104")
+    assert (finding["releases"], finding["hint"]) == (wrong, hint)

@@ -71,6 +71,13 @@ def choose(
     return CheckedRange(timeline.newest(), said, False, notices)
 
 
+def written_for(distribution: str, timeline: Timeline, places: Iterable[Requirements]) -> ReleaseSet:
+    """The known releases that a code base says it is for, whatever is checked; none where it does not say."""
+    own = [found for each in places if (found := each.own(distribution))]
+    chosen = [from_declarations(timeline, found) for found in own if any(_specifier(d.requirement) for d in found)]
+    return union([EMPTY, *(each.releases - each.stand_in for each in chosen)])
+
+
 def together(wanted: Iterable[CheckedRange]) -> CheckedRange:
     """The range of several places: all that any of them asks for."""
     found = dict.fromkeys(wanted)

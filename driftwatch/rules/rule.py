@@ -16,7 +16,7 @@ from driftwatch.flow.uses import Argument, CallUse, LookUse, Outcome, Use
 from driftwatch.project.pins import Installation
 from driftwatch.project.variables import Touch
 from driftwatch.project.version_checks import VersionCheck
-from driftwatch.releases import ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules.advisories import Knowledge
 from driftwatch.snapshot.model.history import History
 from driftwatch.targets.companions import Companions
@@ -36,6 +36,7 @@ def _unchecked(_: str) -> tuple[VersionCheck, ...]:
 class Context:
     """What a rule may ask: the library's history, the range that is checked, and what no signature shows.
 
+    `meant` are the releases that the code base says it is for, if it does.
     `companions` are distributions that must be of the library's own version, and `beside` is what its releases do where
     they are not. `pythons` are the specifiers of Python
     that the code base declares. `gpu` is the compute capability that is asked for, if one is. `variable` says where the
@@ -52,6 +53,7 @@ class Context:
     beside: Companions = field(default_factory=Companions)
     pythons: tuple[str, ...] = ()
     gpu: tuple[int, int] | None = None
+    meant: ReleaseSet = EMPTY
     looks: dict[str, LookUse] = field(default_factory=dict)
     used: Mapping[str, Collection[str]] = field(default_factory=dict)
     variable: Callable[[str], tuple[Touch, ...]] = field(default=_untouched)

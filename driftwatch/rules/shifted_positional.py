@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from driftwatch.binding.calls import Part
 from driftwatch.binding.kinds import other_kind
@@ -48,18 +48,51 @@ def _given_twice(use: CallUse, parts: tuple[Part, ...]) -> Iterator[Verdict]:
 
 
 def _shifted(use: CallUse, parts: tuple[Part, ...], context: Context) -> Iterator[Verdict]:
-    """An argument that lands elsewhere than in the newest checked release: nothing is raised, the meaning is another.
+    """An argument that lands elsewhere than in the release that is meant: nothing is raised, the meaning is another.
 
-    One verdict for the first argument that moves and where it lands; those behind it move with it.
+    One verdict for the first argument that moves and where it lands; those behind it move with it. Where the code base
+    does not say which release that is, both readings are told.
     """
-    reference = _reference(parts, context.checked)
-    if reference is None or reference.signature is None:
+    clear = [part for part in parts if part.signature is not None]
+    said = [part for part in clear if not part.releases.isdisjoint(context.meant)]
+    reference = (
+        _newest(said, context.meant) or _newest(clear, context.checked) or _newest(clear, context.history.timeline.all)
+    )
+    if reference is None:
         return
+    certain = bool(said) and not _moved(said, reference)
+    for (i, position, lands, wanted), releases in _moved(clear, reference).items():
+        argument = use.positional[i]
+        agreeing = union([part.releases for part in parts if part.bound.places[position : position + 1] == (wanted,)])
+        there = context.history.timeline.describe(agreeing & context.checked or agreeing)
+        what = f"the {ordinal(position)} positional argument of `{use.callee.qualname}` is `{lands}` in {RELEASES}"
+        yield _HEADING.verdict(
+            use,
+            use.callee.dotted,
+            releases,
+            f"{what}, and `{wanted}` in {there}",
+            "pass it by keyword" if certain else f"pass by keyword what it is, `{lands}` or `{wanted}`",
+            parameter=wanted,
+            argument=argument,
+            raises=False,
+        )
+
+
+def _newest(parts: Sequence[Part], among: ReleaseSet) -> Part | None:
+    """The part that has the newest of these releases."""
+    inside = [part for part in parts if not part.releases.isdisjoint(among)]
+    return max(inside, key=lambda part: (part.releases & among).mask.bit_length(), default=None)
+
+
+def _moved(parts: Sequence[Part], reference: Part) -> dict[tuple[int, int, str, str], ReleaseSet]:
+    """The first argument that lands elsewhere in a release: which, at what place, in what, and in what it is meant."""
     moved: dict[tuple[int, int, str, str], ReleaseSet] = {}
+    meant = {i: (position, reference.bound.places[position]) for position, i in enumerate(reference.positional)}
     for part in parts:
-        if part.signature is None or any(problem.fault is Fault.TWICE for problem in part.bound.problems):
+        if any(problem.fault is Fault.TWICE for problem in part.bound.problems):
             continue
-        meant = {i: (position, reference.bound.places[position]) for position, i in enumerate(reference.positional)}
+        assert part.signature is not None
+        assert reference.signature is not None
         for position, i in enumerate(part.positional):
             lands = part.bound.places[position]
             position_there, wanted = meant.get(i, (None, None))
@@ -69,30 +102,7 @@ def _shifted(use: CallUse, parts: tuple[Part, ...], context: Context) -> Iterato
                 key = (i, position, lands, wanted)
                 moved[key] = moved.get(key, EMPTY) | part.releases
                 break
-    for (i, position, lands, wanted), releases in moved.items():
-        argument = use.positional[i]
-        agreeing = union([part.releases for part in parts if part.bound.places[position : position + 1] == (wanted,)])
-        newest = context.history.timeline.describe(agreeing & context.checked or agreeing)
-        yield _HEADING.verdict(
-            use,
-            use.callee.dotted,
-            releases,
-            f"the {ordinal(position)} positional argument of `{use.callee.qualname}` is `{lands}` in {RELEASES}, "
-            f"and `{wanted}` in {newest}",
-            "pass it by keyword",
-            parameter=wanted,
-            argument=argument,
-            raises=False,
-        )
-
-
-def _reference(parts: tuple[Part, ...], checked: ReleaseSet) -> Part | None:
-    """The part of the newest checked release that is reached; where none is checked, of the newest that is reached."""
-    clear = [part for part in parts if part.signature is not None]
-    inside = [part for part in clear if not part.releases.isdisjoint(checked)]
-    if inside:
-        return max(inside, key=lambda part: (part.releases & checked).mask.bit_length())
-    return max(clear, key=lambda part: part.releases.mask.bit_length(), default=None)
+    return moved
 
 
 def renamed_in_place(one: Signature, other: Signature, position: int) -> bool:
@@ -179,8 +189,9 @@ RULE = Rule(
     summary="A positional argument that lands in another parameter in some release.",
     rationale=(
         "A parameter that is inserted before the last one, or removed, moves every positional argument behind "
-        "it: the call is still valid and means something else. driftwatch takes the newest checked release "
-        "that the call is reached in as the one that is meant, and reports the releases that disagree. A "
+        "it: the call is still valid and means something else. Meant is the release that the project pins or "
+        "declares; where it declares none, or several that disagree, driftwatch reports those that disagree with the "
+        "newest checked one, and names both readings. A "
         "parameter that only changed its name, in the same place between the same neighbours, is no shift; "
         "one whose annotation asks for another kind of value is."
     ),

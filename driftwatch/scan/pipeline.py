@@ -144,6 +144,7 @@ def _scan(request: ScanRequest, whole: ScanRequest) -> Report:
             load_companions(target.data),
             tuple(python for python in (each.python for each in requirements.values()) if python is not None),
             gpu=request.gpu,
+            meant=ranges.written_for(target.history.distribution, target.history.timeline, requirements.values()),
         )
         for target in request.targets
     }
