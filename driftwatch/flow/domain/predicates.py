@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from driftwatch.flow.domain.frozen import frozen
 from driftwatch.flow.domain.values import (
+    UNKNOWN,
     ArgSpecOf,
     Atom,
     CodeOf,
@@ -89,3 +90,10 @@ def touches_library(atom: Atom) -> bool:
             NamesOf,
         ),
     )
+
+
+def is_undecided(returns: Value) -> bool:
+    """Whether a function gives a constant, of which nobody can tell which in one release."""
+    atoms = [atom for _, atom in returns.alternatives]
+    several = sum((where.mask.bit_count() for where, _ in returns.alternatives), 0) > returns.defined().mask.bit_count()
+    return UNKNOWN in atoms or (several and any(isinstance(atom, Const) for atom in atoms))

@@ -8,7 +8,7 @@ import libcst as cst
 
 from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent
-from driftwatch.flow.domain.taint import depends_on_release, differs_by_release, made_from
+from driftwatch.flow.domain.taint import differs_by_release, made_from
 from driftwatch.flow.domain.values import (
     TAINTED,
     UNKNOWN,
@@ -25,6 +25,7 @@ from driftwatch.flow.domain.values import (
     Value,
     join,
 )
+from driftwatch.flow.domain.within_containers import tainted_within_containers
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.handed import hand_over
 from driftwatch.flow.interpreter.run import Run, escape
@@ -140,12 +141,7 @@ def _as_given(run: Run, value: Value) -> Value:
     if not any(type(atom) in _LOOKED_AT for _, atom in value.alternatives):
         return value
     given = value.where(lambda atom: isinstance(atom, (LibModule, LibObject)))
-    for where, atom in value.alternatives:
-        content = run.content(atom.key) if isinstance(atom, (ListRef, DictRef)) else None
-        if isinstance(content, (ListContent, DictContent)):
-            entries = content.entries.values() if isinstance(content, DictContent) else content.elements
-            for entry in entries:
-                given |= depends_on_release(entry.value) & entry.releases & where
+    value = tainted_within_containers(value, run.content)
     return join(value, Value(((given, TAINTED),))) if given else value
 
 

@@ -59,6 +59,7 @@ from driftwatch.flow.interpreter.namespaces import variable
 from driftwatch.flow.interpreter.objects import content_of
 from driftwatch.flow.interpreter.run import Run, as_alternatives, escape
 from driftwatch.flow.interpreter.shown import code_of, of_argspec, of_code, of_parameter, of_signature
+from driftwatch.flow.interpreter.sinks import EXPECTING_METHODS
 from driftwatch.flow.syntax.survey import CHANGING_METHODS
 from driftwatch.flow.syntax.syntax import dotted_name
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -218,7 +219,10 @@ def _of_unknown(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CS
 
 def _of_test(name: str, where: ReleaseSet) -> Value | None:
     """What a test takes over from the runner's class, by whatever way that is among its bases."""
-    return Value(((where, External(f"unittest.TestCase.{name}")),)) if name == "skipTest" else None
+    return Value(((where, External(f"unittest.TestCase.{name}")),)) if name in _OF_TESTS else None
+
+
+_OF_TESTS = EXPECTING_METHODS | {"skipTest"}
 
 
 def _bound(where: ReleaseSet, value: Value | None) -> list[Alternative]:

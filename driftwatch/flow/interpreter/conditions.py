@@ -46,6 +46,8 @@ from driftwatch.flow.domain.values import (
     key_for,
     value_of,
 )
+from driftwatch.flow.domain.within_containers import depends_within
+from driftwatch.flow.interpreter.comparisons import ORDERS, by_fields, compared
 from driftwatch.flow.interpreter.constants import tuple_of
 from driftwatch.flow.interpreter.instance_tests import told_apart
 from driftwatch.flow.interpreter.lookups import lookup
@@ -254,9 +256,15 @@ def _compare(
         inside, outside = run.state.fork(yes), run.state.fork(no)
         run.undecided(inside, outside, undecided | (yes & no & depends_on_release(left)))
         return (inside, outside) if operation == "In" else (outside, inside)
+    said = compared(run, left, operation, right, right_node)
+    if said is not None:
+        answers = [a for where, atom in as_alternatives(said, run.state.reach) for a in _truths(run, atom, where)]
+        return _split(run, None, answers, of=said)
+    if operation in ORDERS:
+        left, right = by_fields(run, left, left_node), by_fields(run, right, right_node)
     lists = all(value.where(partial(_is_list, run)) for value in (left, right))
     left, right = exact(run, left, lists=lists), exact(run, right, lists=lists)
-    guards = depends_on_release(left) | depends_on_release(right)
+    guards = depends_within(left, run.content) | depends_within(right, run.content)
     if lists:
         # They can still be changed: the variables go on to hold the lists.
         return _pair_by_pair(run, left, operation, right, guards)

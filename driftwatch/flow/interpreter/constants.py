@@ -72,12 +72,19 @@ def _constants_within(run: Run, value: Value, where: ReleaseSet) -> Iterator[tup
 def constants_within(run: Run, atom: Atom, where: ReleaseSet) -> list[tuple[ReleaseSet, Const | None]]:
     """An atom as constants, where it is another one in other releases; None where it is none."""
     content = run.content(atom.key) if isinstance(atom, ListRef) else None
-    if not isinstance(content, ListContent) or all(where <= entry.certain for entry in content.elements):
-        return [(where, as_constant(run, atom, where))]
-    return [
-        (there, None if listed is None else as_constant(run, atom, there))
-        for there, listed in layouts_of(content, where)
-    ]
+    constant = as_constant(run, atom, where)
+    if constant is not None or not isinstance(content, ListContent) or content.open & where:
+        return [(where, constant)]
+    found: list[tuple[ReleaseSet, Const | None]] = []
+    for there, listed in layouts_of(content, where):
+        tuples = tuple_of(listed, there) if listed is not None else None
+        if tuples is None:
+            found.append((there, None))
+            continue
+        for here, each in tuples.alternatives:
+            items = each.value if isinstance(each, Const) and isinstance(each.value, tuple) else ()
+            found.append((here, Const(frozenset(items) if content.is_set else items)))
+    return found
 
 
 def as_constant(run: Run, atom: Atom, where: ReleaseSet) -> Const | None:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.enums import by_name, members_in
-from driftwatch.flow.domain.lineage import lineage
+from driftwatch.flow.domain.lineage import is_tuple, lineage
 from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent, put
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter, unknown_tainted
 from driftwatch.flow.domain.told import made_with_key
@@ -48,10 +48,10 @@ from driftwatch.flow.interpreter.constants import tuple_of
 from driftwatch.flow.interpreter.library import module_member
 from driftwatch.flow.interpreter.lookups import lookup
 from driftwatch.flow.interpreter.namespaces import item_of_namespace
-from driftwatch.flow.interpreter.records import field_at
+from driftwatch.flow.interpreter.records import field_at, fields_of
 from driftwatch.flow.interpreter.results import looked_into
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
-from driftwatch.flow.interpreter.sequences import any_element, element_at, part_between
+from driftwatch.flow.interpreter.sequences import any_element, by_place, element_at, part_between
 from driftwatch.flow.uses import Step
 from driftwatch.releases import EMPTY, ReleaseSet, union
 
@@ -180,6 +180,8 @@ def _elements(run: Run, atom: Atom, where: ReleaseSet) -> list[Entry] | None:
         return [_as_key(key, entry.within(where)) for key, entry in held]
     if isinstance(atom, ParameterMap):
         return [Entry(where, where, const(p.name, where)) for p in atom.parameters]
+    if isinstance(atom, Instance) and is_tuple(atom.code):
+        return [Entry(where, where, field_at(run, atom, i, where)) for i in range(len(fields_of(atom.code)))]
     if isinstance(atom, Class):
         return [Entry(where, where, each.within(where)) for each in members_in(atom.code)] or None
     if isinstance(atom, Const) and isinstance(atom.value, (tuple, frozenset)):
@@ -199,7 +201,7 @@ def spread_into(run: Run, content: ListContent, value: Value) -> ListContent:
     """A list's content after ``*value``."""
     parts = elements_of(run, value)
     if parts is not None:
-        return _bounded(replace(content, elements=(*content.elements, *parts)))
+        return _bounded(replace(content, elements=(*content.elements, *by_place(parts))))
     open_, forwarded, others = content.open, content.forwarded, content.others
     elements = content.elements
     for where, atom in as_alternatives(value, run.state.reach):

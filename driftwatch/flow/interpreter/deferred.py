@@ -294,12 +294,12 @@ def each_in_turn(run: Run, func: Value, calls: list[Arguments], node: cst.CSTNod
     results: list[Entry] = []
     for arguments in calls:
         reach = run.state.reach
-        sure = reach
+        there = sure = reach
         for entry in arguments.positional.elements:
-            sure &= entry.certain
+            there, sure = there & entry.releases, sure & entry.certain
         skipped = run.state.fork(reach - sure) if reach - sure else None
         value = awaited(run, run.call(func, arguments, node))
-        results.append(Entry(reach, sure, value))
+        results.append(Entry(there, sure, value.within(there)))
         settle(run, [run.state, skipped])
     others = value_of(a for entry in results for a in entry.value.alternatives) if open_ else Value()
     return run.new_list(node, ListContent(tuple(results), open_, others=others))

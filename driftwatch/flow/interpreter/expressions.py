@@ -47,7 +47,8 @@ from driftwatch.flow.interpreter.containers import concatenate, merge_value, put
 from driftwatch.flow.interpreter.deferred import awaited
 from driftwatch.flow.interpreter.definitions import define_lambda
 from driftwatch.flow.interpreter.escape import lose
-from driftwatch.flow.interpreter.generators import give_out, iterated, method_of
+from driftwatch.flow.interpreter.generators import give_out, iterated
+from driftwatch.flow.interpreter.members import method_of
 from driftwatch.flow.interpreter.names import assign_name, look_up
 from driftwatch.flow.interpreter.run import Run, as_alternatives, escape, keep, lists_of, settle
 from driftwatch.flow.interpreter.sets import OPERATIONS, combined, is_set, with_member

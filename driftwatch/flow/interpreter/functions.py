@@ -14,7 +14,7 @@ import libcst as cst
 from driftwatch.flow.domain.code import FunctionCode, Summary
 from driftwatch.flow.domain.frames import AWAIT, ENTER, KEEP, Call, Frame
 from driftwatch.flow.domain.lineage import lineage
-from driftwatch.flow.domain.predicates import touches_library
+from driftwatch.flow.domain.predicates import is_undecided, touches_library
 from driftwatch.flow.domain.state import (
     Arguments,
     Entry,
@@ -225,6 +225,8 @@ def _decides(run: Run, callee: Function, summary: Summary, arguments: Arguments)
         return True
     if any(map(is_left_open, summary.returns.alternatives)) and passes_constants(run, arguments):
         return True
+    if _answers_for_itself(run, callee.bound, summary):
+        return True
     if not summary.effects.chooses:
         return False
     if summary.effects.looks_at and _is_told_apart(run, callee.bound):
@@ -253,6 +255,16 @@ def _tells_more(summary: Summary, arguments: Arguments) -> bool:
 def _is_told_apart(run: Run, bound: Atom | None) -> bool:
     """Whether what a method is called of is known by what it holds, which may decide as a constant does."""
     return isinstance(bound, Instance) and content_of(run, bound) is not None
+
+
+def _answers_for_itself(run: Run, bound: Atom | None, summary: Summary) -> bool:
+    """Whether a method says what nobody can tell of any object, of one that holds the constants that it looks at."""
+    if not isinstance(bound, Instance) or not is_undecided(summary.returns):
+        return False
+    content = content_of(run, bound)
+    held = content.entries if content is not None else {}
+    known = (entry.value for name in summary.effects.looks_at if (entry := held.get(name)) is not None)
+    return any(isinstance(atom, Const) for value in known for _, atom in value.alternatives)
 
 
 def _is_another(run: Run, this: Instance, summary: Summary, arguments: Arguments) -> bool:

@@ -13,9 +13,9 @@ import libcst as cst
 from driftwatch.flow.domain.exceptions import Handler, Try
 from driftwatch.flow.domain.frames import Frame
 from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, Entry, ListContent, State
-from driftwatch.flow.domain.values import Function, Instance, ListRef, Value, join, unknown, value_of
+from driftwatch.flow.domain.values import Instance, ListRef, Value, join, unknown, value_of
 from driftwatch.flow.interpreter.containers import spread_into
-from driftwatch.flow.interpreter.members import instance_attribute
+from driftwatch.flow.interpreter.members import method_of
 from driftwatch.flow.interpreter.run import Run, as_alternatives, settle
 from driftwatch.flow.interpreter.sequences import any_element
 from driftwatch.releases import ReleaseSet
@@ -91,16 +91,6 @@ def _gone_through(run: Run, atom: Instance, where: ReleaseSet, node: cst.CSTNode
 def next_of(run: Run, atom: Instance, where: ReleaseSet, node: cst.CSTNode) -> Value | None:
     """What ``next`` gives of an object of the code base; None where it has no method for it."""
     return method_of(run, atom, "__next__", NO_ARGUMENTS, where, node)
-
-
-def method_of(
-    run: Run, atom: Instance, name: str, arguments: Arguments, where: ReleaseSet, node: cst.CSTNode
-) -> Value | None:
-    """What a method of an object gives; None where it has none."""
-    method = instance_attribute(run, atom, name, where, None)
-    if method is None or not method.alternatives or not all(isinstance(a, Function) for _, a in method.alternatives):
-        return None
-    return run.call(method, arguments, node)
 
 
 def _turns(

@@ -7,7 +7,7 @@ throws when it is through: their ``__exit__`` is called, and says whether it goe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import libcst as cst
@@ -47,11 +47,13 @@ from driftwatch.flow.interpreter.functions import enter, is_generator, manages
 from driftwatch.flow.interpreter.members import instance_attribute
 from driftwatch.flow.interpreter.replaced import enter_patches, leave_patches
 from driftwatch.flow.interpreter.run import MAX_DEPTH, Run, as_alternatives, settle
+from driftwatch.flow.interpreter.sinks import EXPECTING_METHODS
 from driftwatch.flow.syntax.children import walk
 from driftwatch.releases import EMPTY, ReleaseSet
 
 SUPPRESSORS = frozenset({"contextlib.suppress"})
-EXPECTERS = frozenset({"pytest.raises", "pytest.warns"})
+EXPECTERS = frozenset({"pytest.raises", "pytest.warns", *(f"unittest.TestCase.{name}" for name in EXPECTING_METHODS)})
+"""What is given the exceptions that a block, or a function that is given after them, is there to raise."""
 
 MAX_ACTIVE = 3
 """How many blocks of one generator's manager may be in one another."""
@@ -179,17 +181,25 @@ def _called_handler(run: Run, item: cst.BaseExpression) -> Handler | None:
     func = run.eval(item.func, callee=True).single()
     if not isinstance(func, External) or func.dotted not in SUPPRESSORS | EXPECTERS:
         return None
-    types: list[str] = []
-    for argument in item.args:
-        if argument.keyword is None and not argument.star:
-            types.extend(exception_names(run, argument.value))
-    return Handler(run.frame.tree, item, tuple(types), (), expects=func.dotted in EXPECTERS)
+    return handler_of(run, item, expects=func.dotted in EXPECTERS)
+
+
+def handler_of(run: Run, call: cst.Call, *, expects: bool) -> Handler:
+    """A handler for the exceptions that a call is given: for the first alone where they are expected."""
+    given = [each.value for each in call.args if each.keyword is None and not each.star]
+    types = [name for each in (given[:1] if expects else given) for name in exception_names(run, each)]
+    return Handler(run.frame.tree, call, tuple(types), (), expects=expects)
 
 
 def _suppressing(run: Run, handler: Handler, node: cst.With, within: Block) -> None:
-    attempt = Try([handler], node.body.body)
+    with_handler(run, handler, node.body.body, lambda: within(unknown(run.state.reach)))
+
+
+def with_handler(run: Run, handler: Handler, body: Sequence[cst.CSTNode], do: Callable[[], object]) -> None:
+    """Do something, a block of the code base or what it stands for, and go on where a handler takes what it raises."""
+    attempt = Try([handler], body)
     run.frame.tries.append(attempt)
-    within(unknown(run.state.reach))
+    do()
     run.frame.tries.pop()
     ends: list[State | None] = [run.state, *(state for _, state in handler.entries)]
     ends += [state for kind, state in attempt.maybe.items() if may_take(handler, kind)]

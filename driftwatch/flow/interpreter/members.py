@@ -273,6 +273,16 @@ def class_attribute(
     return _of_library_base(run, others, name, where, instance=False)
 
 
+def method_of(
+    run: Run, atom: Instance, name: str, arguments: Arguments, where: ReleaseSet, node: cst.CSTNode
+) -> Value | None:
+    """What a method of an object gives; None where it has none."""
+    method = instance_attribute(run, atom, name, where, None)
+    if method is None or not method.alternatives or not all(isinstance(a, Function) for _, a in method.alternatives):
+        return None
+    return run.call(method, arguments, node)
+
+
 def super_attribute(run: Run, asked: SuperOf, name: str, where: ReleaseSet, node: cst.CSTNode) -> Value | None:
     """What ``super().name`` finds: what comes after the method's own class, of the class of what it was called of."""
     code = asked.code

@@ -34,6 +34,7 @@ from driftwatch.flow.domain.values import (
     Raised,
     Value,
 )
+from driftwatch.flow.domain.within_containers import tainted_within_containers
 from driftwatch.flow.interpreter.shared import CONTENTS, changed_content, keep_elsewhere
 from driftwatch.flow.syntax.survey import CONSTRUCTORS
 from driftwatch.flow.uses import Catch, Location, Outcome, Step, Use
@@ -404,7 +405,7 @@ class Run:
 
         Where the library decides on one side and a parameter on the other, a caller who gives a constant may know.
         """
-        made = derived_from(releases, *values)
+        made = derived_from(releases, *(tainted_within_containers(value, self.content) for value in values))
         if any(is_tainted(atom) and of_parameter(atom) for _, atom in made.alternatives):
             self.asks_of_library(*values)
         return made

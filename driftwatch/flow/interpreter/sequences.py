@@ -6,14 +6,14 @@ entries. Elsewhere anything may be in it afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from driftwatch.flow.domain.loosening import loosened
 from driftwatch.flow.domain.state import Entry, ListContent
 from driftwatch.flow.domain.values import NOTHING, UNKNOWN, Alternative, Const, Value, join, unknown, value_of
 from driftwatch.flow.interpreter.run import Run
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet, union
 
 MAX_LAYOUTS = 16
 """How many different lists one may be in the different releases before nothing is known of the order."""
@@ -25,7 +25,7 @@ Operation = Callable[[ReleaseSet, list[Entry]], object]
 """What changes a list of elements, in releases in which they are all there."""
 
 
-def layouts_of(content: ListContent, where: ReleaseSet) -> list[Layout]:
+def layouts_of(content: ListContent, where: ReleaseSet, most: int = MAX_LAYOUTS) -> list[Layout]:
     """The elements of a list, by the releases in which they are the same ones."""
     unclear = (content.open | content.forwarded) & where
     groups: list[tuple[ReleaseSet, list[Entry]]] = [(where - unclear, [])]
@@ -37,10 +37,36 @@ def layouts_of(content: ListContent, where: ReleaseSet) -> list[Layout]:
             split.append((sure, [*elements, element]))
             split.append((here - there, elements))
         groups = [group for group in split if group[0]]
-        if len(groups) > MAX_LAYOUTS:
+        if len(groups) > most:
             return [(where, None)]
     found: list[Layout] = [(here, [e.within(here) for e in elements]) for here, elements in groups if here]
     return [*found, (unclear, None)] if unclear else found
+
+
+def by_place(elements: Sequence[Entry]) -> Sequence[Entry]:
+    """The elements of a list, those of different releases at one place together: each where it would be counted.
+
+    The parts of a version are few, whatever the number of releases. What is not certain stays as it is.
+    """
+    everywhere = union([element.releases for element in elements])
+    if all(element.releases == everywhere for element in elements) or any(map(_is_special, elements)):
+        return elements
+    layouts = layouts_of(ListContent(tuple(elements)), everywhere, len(elements))
+    listed = [layout for _, layout in layouts if layout is not None]
+    if len(listed) < len(layouts):
+        return elements
+    columns = ([layout[i] for layout in listed if i < len(layout)] for i in range(max(map(len, listed))))
+    return [_together(column) for column in columns]
+
+
+def _is_special(element: Entry) -> bool:
+    return bool(element.releases - element.certain or element.location or element.conditional or element.written)
+
+
+def _together(column: Sequence[Entry]) -> Entry:
+    where = union([element.releases for element in column])
+    value = value_of(a for element in column for a in element.value.within(element.releases).alternatives)
+    return Entry(where, where, value, column[0].trace)
 
 
 def edited(

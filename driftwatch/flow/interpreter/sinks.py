@@ -23,6 +23,9 @@ _SAYING = frozenset(
 """Methods of a logger, whatever makes it."""
 
 
+EXPECTING_METHODS = frozenset({"assertRaises", "assertRaisesRegex"})
+"""Methods of a ``unittest.TestCase`` that expect an exception."""
+
 DECORATOR_MAKERS = frozenset({"functools.wraps"})
 """Functions that only read what they are given."""
 

@@ -37,7 +37,6 @@ from driftwatch.flow.interpreter.constants import constants_of, constants_within
 from driftwatch.flow.interpreter.containers import (
     anything_in,
     chosen_from,
-    elements_of,
     may_be_another,
     merge_dicts,
     merge_value,
@@ -98,15 +97,6 @@ def call_method(run: Run, method: MethodOf, arguments: Arguments, node: cst.CSTN
 
 
 def _constant_method(run: Run, owner: Const, name: str, positional: ListContent, keywords: DictContent) -> Value:
-    if owner.value is not None and name == "join" and positional.elements:
-        parts = elements_of(run, positional.elements[0].value)
-        singles = [p.value.single() for p in parts or ()]
-        if parts is not None and all(isinstance(s, Const) for s in singles):
-            try:
-                joined = pure.method(owner, "join", [Const(tuple(s.value for s in singles if isinstance(s, Const)))])
-                return Value(((run.state.reach, joined),))
-            except pure.NotPureError:
-                pass
     found: list[Alternative] = []
     for where, arguments, named in constants_of(run, positional, keywords):
         given = [entry.value for entry in (*positional.elements, *keywords.entries.values())]

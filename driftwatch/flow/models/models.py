@@ -16,7 +16,7 @@ from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.enums import AUTO
 from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.predicates import Sentinel, touches_library
-from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, PartialContent
+from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.taint import anonymous
 from driftwatch.flow.domain.values import (
     STATIC,
@@ -25,6 +25,7 @@ from driftwatch.flow.domain.values import (
     Atom,
     Class,
     Const,
+    DictRef,
     External,
     Factory,
     Function,
@@ -57,10 +58,12 @@ from driftwatch.flow.interpreter.deferred import DEFERRED
 from driftwatch.flow.interpreter.escape import NOT_SORTED_OUT, has_library, lose
 from driftwatch.flow.interpreter.exceptional import class_names, thrown
 from driftwatch.flow.interpreter.handed import only_reads
+from driftwatch.flow.interpreter.members import method_of
 from driftwatch.flow.interpreter.objects import content_of, make
 from driftwatch.flow.interpreter.records import as_dict, is_record, replaced
 from driftwatch.flow.interpreter.results import count_of
-from driftwatch.flow.interpreter.run import Run, as_alternatives
+from driftwatch.flow.interpreter.run import Run, as_alternatives, lists_of
+from driftwatch.flow.interpreter.sequences import by_place
 from driftwatch.flow.interpreter.sets import as_set, members_of
 from driftwatch.flow.interpreter.sinks import DECORATOR_MAKERS, only_looks
 from driftwatch.flow.models.class_makers import CLASS_MAKERS
@@ -80,6 +83,9 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
     dotted = pure.copied(dotted)
     if dotted in GOES_THROUGH:
         arguments = gone_through(run, arguments, node)
+    said = _said_by_object(run, dotted, arguments, node)
+    if said is not None:
+        return said
     model = MODELS.get(dotted)
     if model is not None:
         return model(run, arguments, node)
@@ -97,7 +103,7 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
         return start_program(run, arguments, node)
     if only_looks(dotted):
         run.may_raise()
-        return unknown(run.state.reach)
+        return run.combine(run.state.reach, *arguments.values())
     return unknown_call(run, arguments, node, reads_only=only_reads(dotted))
 
 
@@ -108,8 +114,39 @@ def _object(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return Value(((run.state.reach, Sentinel(f"{place.path}:{place.line}:{place.column}")),))
 
 
+def _sorted(run: Run, value: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """What is sorted, where it is not the same in every release: constants in order, anything else as it is."""
+    content = lists_of(run, value.single() or UNKNOWN)
+    if content is None:
+        return value
+    if content.open & run.state.reach or not content.elements:
+        return run.new_list(node, replace(content, is_tuple=False, is_set=False))
+    elements: list[Entry] = []
+    for where, values, named in constants_of(run, arguments.positional, arguments.keywords):
+        try:
+            done = pure.call("builtins.sorted", values, named).value if values is not None else None
+        except pure.NotPureError:
+            done = None
+        if not isinstance(done, tuple):
+            return run.new_list(node, replace(content, is_tuple=False, is_set=False))
+        elements.extend(Entry(where, where, const(item, where)) for item in done)
+    return run.new_list(node, ListContent(tuple(by_place(elements))))
+
+
+TELLS_KIND = frozenset({"builtins.ascii", "builtins.format", "builtins.repr", "builtins.str"})
+"""Functions that do not give the same of a list as of a tuple, which stands for one where it is a constant."""
+
+
+def _is_no_constant(run: Run, atom: Atom) -> bool:
+    content = run.content(atom.key) if isinstance(atom, (ListRef, DictRef)) else None
+    return isinstance(content, DictContent) or (isinstance(content, ListContent) and not content.is_tuple)
+
+
 def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
     reach = run.state.reach
+    given = [atom for value in arguments.values() for _, atom in value.alternatives]
+    if dotted in TELLS_KIND and any(_is_no_constant(run, atom) for atom in given):
+        return run.combine(reach, *arguments.values())
     if dotted in ("builtins.tuple", "builtins.sorted", "builtins.frozenset"):
         first = argument(arguments, 0)
         by = arguments.keywords.entries.get("key")
@@ -124,7 +161,7 @@ def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -
                 if as_constant(run, first.alternatives[0][1], run.state.reach) is None:
                     if dotted == "builtins.frozenset" and isinstance(first.single(), ListRef):
                         return run.new_list(node, as_set(members_of(run, first)))
-                    return first
+                    return _sorted(run, first, arguments, node)
     found: list[Alternative] = []
     for where, values, named in constants_of(run, arguments.positional, arguments.keywords):
         if values is None:
@@ -257,6 +294,29 @@ def _replace(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         else:
             found.append((where, atom if isinstance(atom, LibInstance) else UNKNOWN))
     return value_of(found)
+
+
+_SPECIAL_METHODS = {
+    "builtins.abs": ("__abs__",),
+    "builtins.float": ("__float__", "__index__"),
+    "builtins.hash": ("__hash__",),
+    "builtins.int": ("__int__", "__index__", "__trunc__"),
+    "builtins.len": ("__len__",),
+    "builtins.repr": ("__repr__",),
+    "builtins.str": ("__str__", "__repr__"),
+}
+"""What functions ask of an object, whatever its class; the first of these methods that it has."""
+
+
+def _said_by_object(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value | None:
+    """What such a function gives for an object of the code base that has the method; None of anything else."""
+    names = _SPECIAL_METHODS.get(dotted)
+    given = argument(arguments, 0) if names is not None else None
+    atom = given.single() if given is not None else None
+    if names is None or not isinstance(atom, Instance):
+        return None
+    asked = (method_of(run, atom, name, NO_ARGUMENTS, run.state.reach, node) for name in names)
+    return next((said for said in asked if said is not None), None)
 
 
 def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import libcst as cst
 
@@ -12,6 +13,7 @@ from driftwatch.flow.domain.values import UNKNOWN, Const, Raised, SkipMark, Valu
 from driftwatch.flow.interpreter.arguments import argument
 from driftwatch.flow.interpreter.conditions import split, truth_of
 from driftwatch.flow.interpreter.exceptional import thrown
+from driftwatch.flow.interpreter.managers import handler_of, with_handler
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.interpreter.skips import ALWAYS
 
@@ -52,6 +54,17 @@ def _skip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return Value(((run.state.reach, SkipMark(surely=True)),))
 
 
+def _expects(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``pytest.raises(E, f, ...)``: what is given after the exceptions is called, and there to raise one of them."""
+    func = argument(arguments, 1)
+    if func is None or not isinstance(node, cst.Call):
+        return unknown(run.state.reach)
+    handler = handler_of(run, node, expects=True)
+    rest = replace(arguments.positional, elements=arguments.positional.elements[2:])
+    with_handler(run, handler, (), lambda: run.call(func, Arguments(rest, arguments.keywords), node))
+    return unknown(run.state.reach)
+
+
 TEST_RUNNERS: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
     "pytest.mark.skipif": _skip_if,
     "pytest.mark.xfail": _skip_if,
@@ -65,6 +78,8 @@ TEST_RUNNERS: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
     "pytest.fail": _ends_test("pytest.fail.Exception"),
     "pytest.exit": _ends_test("pytest.exit.Exception"),
     "unittest.TestCase.skipTest": _ends_test("unittest.SkipTest"),
+    "pytest.raises": _expects,
+    "unittest.TestCase.assertRaises": _expects,
     "unittest.TestCase.fail": _ends_test("AssertionError"),
 }
 """A test that is expected to fail may do so: nothing is said of it there, either."""

@@ -8,6 +8,7 @@ from tests.flow.programs.call_graph import CALL_GRAPH
 from tests.flow.programs.careful import CAREFUL
 from tests.flow.programs.carried import CARRIED
 from tests.flow.programs.carried_by_exceptions import CARRIED_BY_EXCEPTIONS
+from tests.flow.programs.compared import COMPARED
 from tests.flow.programs.constants import CONSTANTS
 from tests.flow.programs.containers import CONTAINERS
 from tests.flow.programs.control import CONTROL
@@ -67,6 +68,6 @@ PROGRAMS = (
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
     *ITERATION, *EXPORTED, *CONSTANTS, *FILLED, *PUT_BY_OTHERS, *MATCHED, *TOLD_BY_CALLERS,
     *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *TOLD_APART, *NAMED_ELSEWHERE,
-    *NAMESPACES, *LOOKED_UP, *MADE_CLASSES, *CAREFUL,
+    *COMPARED, *NAMESPACES, *LOOKED_UP, *MADE_CLASSES, *CAREFUL,
     *CALL_GRAPH,
 )  # fmt: skip
