@@ -162,6 +162,37 @@ def test_attributes_that_are_set_on_modules_and_classes(tmp_path: Path) -> None:
     assert symbol(snapshot, "pkg.a:D").open
 
 
+def test_attributes_that_other_modules_set_on_instances(tmp_path: Path) -> None:
+    """As `requests` does with a response, which is known by several names."""
+    snapshot = collected(
+        tmp_path,
+        __init__="from .models import Answer\nfrom . import adapters\n",
+        models="class Answer:\n    def __init__(self):\n        self.status = 0\n\ndef other(): ...\n",
+        adapters="""
+from . import models
+from .models import Answer, other
+
+class Adapter:
+    def build(self, request):
+        answer = Answer()
+        if request:
+            answer.request, answer.connection = request, self
+        made = other()
+        made.nothing = 1
+        return answer
+
+def timed(answer: models.Answer, elsewhere):
+    answer.elapsed = 1
+    elsewhere.gone = 2
+    print(answer.read)
+""",
+    )
+    for owner in ("pkg.models:Answer", "pkg:Answer", "pkg.adapters:Answer"):
+        assert symbol(snapshot, f"{owner}.request").kind is SymbolKind.ATTRIBUTE, owner
+    given = {ref.qualname for ref in snapshot.symbols if ref.module == "pkg" and ref.qualname.startswith("Answer.")}
+    assert given == {"Answer.connection", "Answer.elapsed", "Answer.request", "Answer.status"}
+
+
 def test_a_decorator_of_a_class_may_give_it_names(tmp_path: Path) -> None:
     source = "import dataclasses, other\n@other.adds\nclass C: ...\n@dataclasses.dataclass\nclass D:\n    x: int = 0\n"
     snapshot = collected(tmp_path, __init__=source)

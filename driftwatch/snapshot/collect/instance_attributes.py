@@ -156,6 +156,48 @@ def attributes_given_outside(tree: ast.Module) -> dict[str, set[str]]:
     return found
 
 
+def attributes_given_to_others(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The attributes that functions and methods set on what they have just made, or are given, of a named class.
+
+    Each with the name of what was called, or of the annotation, as it is written: whether that is a class, whoever
+    knows the module can tell.
+    """
+    found: dict[tuple[str, str], None] = {}
+    for function in _functions(tree.body):
+        instances = _of_named_classes(function)
+        for statement in statements(function.body) if instances else ():
+            for target in _targets(statement):
+                for part in target.elts if isinstance(target, ast.Tuple | ast.List) else (target,):
+                    if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+                        maker = instances.get(part.value.id)
+                        if maker is not None and isinstance(part.ctx, ast.Store):
+                            found[maker, part.attr] = None
+    yield from found
+
+
+def _functions(body: Sequence[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions of a module and the methods of its classes."""
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield statement
+        elif isinstance(statement, ast.ClassDef | ast.If | ast.Try):
+            yield from _functions([*statement.body, *getattr(statement, "orelse", ())])
+
+
+def _of_named_classes(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, str]:
+    """The local names that are given what a call of a name makes, and the annotated parameters, with that name."""
+    arguments = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    found = {a.arg: ast.unparse(a.annotation) for a in arguments if isinstance(a.annotation, ast.Name | ast.Attribute)}
+    for statement in statements(function.body):
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            called = statement.value.func
+            if isinstance(called, ast.Name) or (
+                isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name)
+            ):
+                found.update((t.id, ast.unparse(called)) for t in statement.targets if isinstance(t, ast.Name))
+    return found
+
+
 def _collect(method: ast.FunctionDef | ast.AsyncFunctionDef, instance: str, found: InstanceAttributes) -> None:
     for statement in statements(method.body):
         if isinstance(statement, ast.AnnAssign):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from driftwatch.snapshot.collect.instance_attributes import attributes_given_to_others
 from driftwatch.snapshot.collect.scope import running
 
 Given = tuple[str, str | None]
@@ -79,6 +80,12 @@ def _is_namespace(place: ast.expr) -> bool:
 def _is_entry_of_modules(place: ast.expr) -> bool:
     """``sys.modules[...]``."""
     return isinstance(place, ast.Subscript) and _is_own(place.value)
+
+
+def given_to_others(tree: ast.Module) -> Iterator[Given]:
+    """What a module gives to others when it is imported, and to instances of their classes when its code is called."""
+    yield from given_elsewhere(tree.body)
+    yield from attributes_given_to_others(tree)
 
 
 def given_elsewhere(body: Sequence[ast.stmt]) -> Iterator[Given]:

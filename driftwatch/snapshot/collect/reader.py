@@ -32,7 +32,7 @@ from driftwatch.snapshot.collect.outside_names import (
     binds_freely,
     exports_are_written,
     further_exports,
-    given_elsewhere,
+    given_to_others,
 )
 from driftwatch.snapshot.collect.raising import refusals
 from driftwatch.snapshot.collect.refusals import keywords_of
@@ -198,7 +198,7 @@ class _ModuleReading:
                 dict.fromkeys(path for s in scope.imports_on_demand(self._tree.body) for path in self._paths(s))
             ),
             exports_computed=not self._exports_written,
-            gives=tuple(dict.fromkeys((f"{path}.{owner}", name) for owner, name in given_elsewhere(self._tree.body))),
+            gives=tuple(dict.fromkeys((f"{path}.{owner}", name) for owner, name in given_to_others(self._tree))),
         )
 
     def _lazy(

@@ -7,6 +7,7 @@ signature or another class refers to are there as well. Nothing of the library i
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from driftwatch.errors import NoModuleError
@@ -48,10 +49,14 @@ class _Collecting:
                 self._symbols[ref] = Symbol(ref, SymbolKind.MODULE, open=True)
         for symbol in self._descriptions.all():
             self._symbols.setdefault(symbol.ref, symbol)
+        aliases: dict[Ref, list[Ref]] = {}
+        for symbol in self._symbols.values():
+            if symbol.definition is not None:
+                aliases.setdefault(symbol.definition, []).append(symbol.ref)
         for path in self._library.modules_under(self._root):
             facts = self._library.module(path)
             for owner, name in facts.gives if facts is not None else ():
-                self._give(self._library.resolve(owner), name)
+                self._give(self._library.resolve(owner), name, aliases)
         return dict(sorted(self._symbols.items()))
 
     def _module(self, facts: ModuleFacts) -> None:
@@ -76,21 +81,27 @@ class _Collecting:
             needs = bound.needs if bound is not None else [f"{t.module}.{t.name}".rstrip(".") for t in lazy]
             self._place(ref.member(name), found, self._descriptions.requires(needs))
 
-    def _give(self, owner: Found | None, name: str | None) -> None:
-        """A module of the library gives a name to another one, or to a class: perhaps one that nobody can tell."""
+    def _give(self, owner: Found | None, name: str | None, aliases: Mapping[Ref, Sequence[Ref]]) -> None:
+        """A module of the library gives a name to another one, or to a class: perhaps one that nobody can tell.
+
+        A class has it by whatever name it is known.
+        """
         if isinstance(owner, ModuleFound):
             ref = Ref(owner.module, "")
         elif isinstance(owner, Definition) and isinstance(owner.bound.facts, ClassFacts):
             ref = owner.ref
         else:
             return
-        symbol = self._symbols.get(ref)
-        if name is None and symbol is not None:
-            # What it inherits may be replaced as well, as if something unknown stood before its bases.
-            bases = (UNKNOWN_BASE, *symbol.bases) if symbol.bases else ()
-            self._symbols[ref] = replace(symbol, open=True, bases=bases)
-        elif name is not None and symbol is not None and not name.startswith("_"):
-            self._symbols.setdefault(ref.member(name), Symbol(ref.member(name), SymbolKind.ATTRIBUTE))
+        for each in (ref, *aliases.get(ref, ())):
+            symbol = self._symbols.get(each)
+            if name is None and symbol is not None:
+                # What it inherits may be replaced as well, as if something unknown stood before its bases.
+                bases = (UNKNOWN_BASE, *symbol.bases) if symbol.bases else ()
+                self._symbols[each] = replace(symbol, open=True, bases=bases)
+            elif name is not None and symbol is not None and not name.startswith("_"):
+                member = Symbol(ref.member(name), SymbolKind.ATTRIBUTE)
+                placed = member if each == ref else alias_of(member, ref, each)
+                self._symbols.setdefault(placed.ref, placed)
 
     def _place(self, ref: Ref, found: Found | None, requires: tuple[str, ...]) -> None:
         """Record what a name of a module leads to."""
