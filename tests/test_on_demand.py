@@ -183,3 +183,19 @@ def test_what_the_code_base_says_it_is_for_is_what_a_positional_argument_means(
     report = json.loads(scan(index, code, "--against", "potters-paint>=1.0", "--format", "json").out)
     (finding,) = (each for each in report["findings"] if each["code"] == "DW104")
     assert (finding["releases"], finding["hint"]) == (wrong, hint)
+
+
+def test_a_class_is_one_by_whatever_name_it_is_known(index: FakeIndex, code: Path) -> None:
+    files = {
+        "pots/__init__.py": "from .models import Pot, Bowl\n",
+        "pots/models.py": "class Pot:\n    def fill(self): ...\n\n\nclass Bowl(Pot): ...\n",
+    }
+    index.add("pots", "pots-1.0-py3-none-any.whl", make_wheel(files, "pots", "1.0"))
+    (code / "uses.py").write_text(
+        "import pots\nfrom pots.models import Pot\n\n\n"
+        "def use(each):\n    if not isinstance(each, Pot):\n        return each.spill()\n    return each.pour()\n\n\n"
+        "use(pots.Bowl())\nuse(pots.Pot())\n",
+        encoding="utf-8",
+    )
+    report = json.loads(scan(index, code, "--against", "pots==1.0", "--format", "json").out)
+    assert {(each["code"], each["path"], each["line"]) for each in report["findings"]} == {("DW203", "uses.py", 8)}

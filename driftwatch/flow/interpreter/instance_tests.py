@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from driftwatch.flow.domain.code import ClassCode
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import (
@@ -93,7 +94,7 @@ def told_apart(run: Run, test: cst.Call, yes: State, no: State) -> None:
     several = [each.value for each in kinds.elements] if isinstance(kinds, cst.Tuple) else [kinds]
     named = [each for each in several if isinstance(each, (cst.Name, cst.Attribute))]
     place, held = _held(run, asked, yes)
-    if not any(isinstance(atom, (LibInstance, LibObject)) for _, atom in held.alternatives):
+    if not any(isinstance(atom, (LibInstance, LibObject, Class, Instance)) for _, atom in held.alternatives):
         return
     wanted = [_looked_at(run, run.eval(each)).single() for each in named]
     if test.func.value == "isinstance" and len(wanted) == len(several) == 1:
@@ -124,21 +125,36 @@ def _looked_at(run: Run, value: Value) -> Value:
 
 
 def _is_one(run: Run, atom: Atom, wanted: Atom | None) -> bool:
-    """Whether a thing of the library's is an instance of a class."""
-    if isinstance(atom, LibObject):
-        return atom.is_class and isinstance(wanted, External) and wanted.dotted.removeprefix("builtins.") == "type"
-    return isinstance(atom, LibInstance) and _descends_from(run, atom.cls, wanted)
+    """Whether a thing is an instance of a class, be it the library's or of one that the code base derives from it."""
+    if isinstance(atom, Class) or (isinstance(atom, LibObject) and atom.is_class):
+        return isinstance(wanted, External) and wanted.dotted.removeprefix("builtins.") == "type"
+    if isinstance(atom, LibInstance):
+        return _descends_from(run, atom.cls, wanted)
+    return isinstance(atom, Instance) and _derives_from(run, atom.code, wanted)
 
 
 def _is_below(run: Run, atom: Atom, wanted: Atom | None) -> bool:
-    """Whether a class of the library's is one that descends from a class, or that class."""
+    """Whether a class is one that descends from another, or that one."""
+    if isinstance(atom, Class):
+        return _derives_from(run, atom.code, wanted)
     return isinstance(atom, LibObject) and atom.is_class and _descends_from(run, atom.ref, wanted)
+
+
+def _derives_from(run: Run, code: ClassCode, wanted: Atom | None) -> bool:
+    bases = (base for each in lineage(code)[0] for _, base in each.library_bases)
+    return any(_descends_from(run, base, wanted) for base in bases)
 
 
 def _descends_from(run: Run, cls: Ref, wanted: Atom | None) -> bool:
     if not (isinstance(wanted, LibObject) and wanted.is_class):
         return False
-    return cls == wanted.ref or wanted.ref in run.history.lineage(cls, run.state.reach)[0]
+    order = (cls, *run.history.lineage(cls, run.state.reach)[0])
+    return _definition(run, wanted.ref) in (_definition(run, each) for each in order)
+
+
+def _definition(run: Run, cls: Ref) -> Ref:
+    """Where a class is defined, by whatever name it is known."""
+    return next((e.symbol.definition for e in run.history.of(cls) if e.symbol.definition is not None), cls)
 
 
 def _held(run: Run, asked: cst.BaseExpression, yes: State) -> tuple[str, Value]:

@@ -30,8 +30,18 @@ TOLD_APART = (
             return cls(1, 2, 3)
 
 
+        class Own(comm.Ring):
+            pass
+
+
+        def shown(ring):
+            if isinstance(ring, comm.Workspace):
+                return ring.fits(1, 2, shape=3)  #! DW101 shape 0.1.0 to 0.10.0 raises
+            return ring.only_own(1)
+
+
         def run():
-            return made()
+            return made(), made(Own), shown(Own(1)), shown(comm.Ring(1))
         """,
         runs=False,
     ),
