@@ -30,6 +30,8 @@ class Effects:
     """Attributes that are read of any instance."""
     changes: set[int] = field(default_factory=set)
     """The containers whose content is changed."""
+    replaces: set[str] = field(default_factory=set)
+    """What of the library it puts something else in the place of, and leaves it there; see `interpreter.replaced`."""
     raises: set[str] = field(default_factory=set)
     """What may be raised out of it: `exceptions.ANYTHING`, `FOREIGN` or names of exceptions."""
 
@@ -54,4 +56,5 @@ class Effects:
         self.leaves_open |= callee.leaves_open
         self.fills |= callee.fills and nested
         self.changes |= callee.changes
+        self.replaces |= callee.replaces
         self.on_instances(callee)

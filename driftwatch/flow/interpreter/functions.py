@@ -55,7 +55,7 @@ from driftwatch.flow.interpreter.names import assigned_outside
 from driftwatch.flow.interpreter.objects import content_of
 from driftwatch.flow.interpreter.parameters import all_parameters, bind_arguments, default_texts
 from driftwatch.flow.interpreter.receivers import differs
-from driftwatch.flow.interpreter.replaced import carried, enter_patches
+from driftwatch.flow.interpreter.replaced import carried, enter_patches, left_replaced
 from driftwatch.flow.interpreter.run import MAX_DEPTH, Run
 from driftwatch.flow.interpreter.settled import about_to_follow, may_settle, settled
 from driftwatch.flow.interpreter.shared import keep_content
@@ -179,6 +179,8 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         return True
     if any(isinstance(a, Function) and a.code.parent is function for _, a in summary.returns.alternatives):
         # What it returns remembers what it was given.
+        return True
+    if summary.effects.replaces:
         return True
     if summary.effects.uses_library:
         if run.recording.records_in(function) or carried(run):
@@ -356,6 +358,8 @@ def enter(
     if frame.nonlocals or frame.globals:
         run.state = outer
         variables = {**variables, **assigned_outside(run, frame, end)}
+    if frame.effects.replaces:
+        variables = {**variables, **left_replaced(frame.effects, end.vars)}
     run.state = State(end.reach, variables, end.heap, on_the_way_of=end)
     turned_away = (outer.reach - end.reach) & union([test.refused for test in tests])
     if turned_away:
@@ -404,7 +408,7 @@ def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | N
     live = EMPTY
     for there, _ in frame.returns:
         live |= there.live
-    keeps = generates or frame.keeps_variables or len(frame.returns) < 2
+    keeps = generates or frame.keeps_variables or bool(frame.effects.replaces) or len(frame.returns) < 2
     for left, result in frame.returns:
         # What is returned behind a test goes together with what that has said.
         returned = result if left.told is given_facts else telling(result, left.told - given_facts)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import libcst as cst
 
+from driftwatch.flow.domain.code import ModuleCode
 from driftwatch.flow.domain.values import External, LibModule, ProjectModule, Value, join, unknown, value_of
 from driftwatch.flow.interpreter.library import module_member, use_import
 from driftwatch.flow.interpreter.names import assign_name
+from driftwatch.flow.interpreter.replaced import replaced_by_import
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.syntax.syntax import dotted_name, import_module_name
 from driftwatch.releases import ReleaseSet
@@ -37,7 +39,7 @@ def execute_import(run: Run, node: cst.Import) -> None:
             run.may_raise("ImportError")
             assign_name(run, bound or top, Value(((run.state.reach, External(name if bound else top)),)))
             continue
-        completes = _execute_module(run, module.path)
+        completes = _execute_module(run, module)
         if not run.state.reach:
             return
         if bound is not None or name == top:
@@ -75,7 +77,7 @@ def execute_import_from(run: Run, node: cst.ImportFrom) -> None:
         _from_library(run, atom.module, node)
         return
     if module is not None:
-        completes = _execute_module(run, module.path)
+        completes = _execute_module(run, module)
         if not run.state.reach:
             return
     else:
@@ -88,7 +90,7 @@ def execute_import_from(run: Run, node: cst.ImportFrom) -> None:
         else:
             child = run.world.modules.find(f"{name}.{imported}" if name else imported, run.frame.module, level)
             if child is not None:
-                value = Value(((_execute_module(run, child.path), run.world.modules.atom(child)),))
+                value = Value(((_execute_module(run, child), run.world.modules.atom(child)),))
             elif level:
                 value = unknown(run.state.reach)
             else:
@@ -114,9 +116,10 @@ def _from_library(run: Run, module: str, node: cst.ImportFrom) -> None:
         assign_name(run, bound, value.within(left))
 
 
-def _execute_module(run: Run, path: str) -> ReleaseSet:
+def _execute_module(run: Run, module: ModuleCode) -> ReleaseSet:
     """Execute a module of the code base; where it raises, so does the import of it."""
-    completes = run.world.modules.executed(path)
+    completes = run.world.modules.executed(module.path)
+    replaced_by_import(run, module.names)
     reach = run.state.reach
     fails = reach - completes
     if fails:
@@ -143,6 +146,6 @@ def _import_star(run: Run, node: cst.ImportFrom, level: int, name: str) -> None:
     if module is None:
         run.may_raise("ImportError")
         return
-    completes = _execute_module(run, module.path)
+    completes = _execute_module(run, module)
     for imported in run.world.modules.star_names(module):
         assign_name(run, imported, run.world.modules.attribute(module, imported, completes))

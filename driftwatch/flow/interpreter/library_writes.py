@@ -7,7 +7,7 @@ import libcst as cst
 from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.values import Atom, LibModule, LibObject, Value
 from driftwatch.flow.interpreter.library import missing
-from driftwatch.flow.interpreter.replaced import replace_name
+from driftwatch.flow.interpreter.replaced import leave_replaced
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.uses import PatchUse
 from driftwatch.releases import ReleaseSet
@@ -44,7 +44,7 @@ def put_in_place(run: Run, atom: Atom, name: str, value: Value) -> None:
     """Something is put in the place of one of the library's names, and stays there."""
     owner = owner_of(run, atom)
     if owner is not None:
-        replace_name(run, owner, name, value)
+        leave_replaced(run, owner, name, value)
 
 
 def owner_of(run: Run, atom: Atom) -> str | None:

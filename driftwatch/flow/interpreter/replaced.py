@@ -7,6 +7,9 @@ part and meet as for these; a function that is called sees what its caller sees.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from driftwatch.flow.domain.effects import Effects
 from driftwatch.flow.domain.values import NOTHING, Opaque, Replacing, Value, join
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.releases import ReleaseSet
@@ -31,6 +34,27 @@ def replace_name(run: Run, owner: str, name: str, value: Value) -> None:
     run.world.replaces = True
     before = replacement(run, owner, name, run.state.reach - value.defined())
     run.state.vars[_key(owner, name)] = join(before, value)
+
+
+def leave_replaced(run: Run, owner: str, name: str, value: Value) -> None:
+    """Something is put in the place of an attribute of the library, and stays there when the function has ended."""
+    replace_name(run, owner, name, value)
+    run.effects.replaces.add(_key(owner, name))
+
+
+def left_replaced(effects: Effects, variables: Mapping[str, Value]) -> dict[str, Value]:
+    """What a function that has ended has put in the place of something of the library."""
+    return {key: variables[key] for key in effects.replaces if key in variables}
+
+
+def replaced_by_import(run: Run, names: Mapping[str, Value]) -> None:
+    """What a module has put in the place of something of the library, whoever imports it sees there."""
+    if run.world.replaces:
+        left = {key: value.within(run.state.reach) for key, value in names.items() if key.startswith(_MARK)}
+        for key, value in left.items():
+            before = run.state.vars.get(key, NOTHING)
+            run.state.vars[key] = join(before.within(run.state.reach - value.defined()), value)
+            run.effects.replaces.add(key)
 
 
 def enter_patches(run: Run, value: Value) -> dict[str, Value | None]:

@@ -45,6 +45,7 @@ from tests.flow.programs.put_off import PUT_OFF
 from tests.flow.programs.reach import REACH
 from tests.flow.programs.refused import REFUSED
 from tests.flow.programs.registries import REGISTRIES
+from tests.flow.programs.replaced import REPLACED
 from tests.flow.programs.results import RESULTS
 from tests.flow.programs.scopes import SCOPES
 from tests.flow.programs.sets import SETS
@@ -68,6 +69,6 @@ PROGRAMS = (
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
     *ITERATION, *EXPORTED, *CONSTANTS, *FILLED, *PUT_BY_OTHERS, *MATCHED, *TOLD_BY_CALLERS,
     *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *TOLD_APART, *NAMED_ELSEWHERE,
-    *COMPARED, *NAMESPACES, *LOOKED_UP, *MADE_CLASSES, *CAREFUL,
+    *COMPARED, *REPLACED, *NAMESPACES, *LOOKED_UP, *MADE_CLASSES, *CAREFUL,
     *CALL_GRAPH,
 )  # fmt: skip
