@@ -9,9 +9,6 @@ from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model.lineage import merged
 from driftwatch.snapshot.model.standard_bases import NAMED_TUPLES, WITHOUT_ATTRIBUTES
 
-TUPLE_METHODS = frozenset({"_asdict", "_replace"})
-"""What a named tuple can do beside what any tuple can."""
-
 _DICTS = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
 
 _HOOKS = ("__setattr__", "__getattribute__", "__new__", "__delattr__")

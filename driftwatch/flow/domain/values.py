@@ -329,9 +329,10 @@ class Giving(Atom):
 
 
 @frozen
-class Stack(Atom):
-    """``contextlib.ExitStack``; the managers it has entered live in the state's heap under this number."""
+class Object(Atom):
+    """An object of a modelled class, known by its import path; what it holds lives in the heap under this number."""
 
+    cls: str
     key: int
 
 

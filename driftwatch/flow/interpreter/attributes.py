@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import libcst as cst
 
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.enums import Member
 from driftwatch.flow.domain.exceptions import raised_of
-from driftwatch.flow.domain.lineage import TUPLE_METHODS, is_tuple
-from driftwatch.flow.domain.state import PartialContent
+from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, unknown_tainted
 from driftwatch.flow.domain.values import (
     NONE,
     UNKNOWN,
     Alternative,
-    ArgSpecOf,
     Atom,
     Class,
-    CodeOf,
     Const,
     Deferred,
     DictRef,
@@ -36,14 +31,12 @@ from driftwatch.flow.domain.values import (
     MethodOf,
     NamesOf,
     Namespace,
-    ParameterInfo,
+    Object,
     ParameterMap,
     Partial,
     ProjectModule,
     Raised,
     Replacing,
-    SignatureOf,
-    Stack,
     SuperOf,
     Unknown,
     Value,
@@ -57,8 +50,9 @@ from driftwatch.flow.interpreter.library import CONSTRUCTOR, use_name
 from driftwatch.flow.interpreter.members import attribute_of_any, class_attribute, instance_attribute, super_attribute
 from driftwatch.flow.interpreter.namespaces import variable
 from driftwatch.flow.interpreter.objects import content_of
+from driftwatch.flow.interpreter.registry import attribute_of as modelled_attribute
+from driftwatch.flow.interpreter.registry import method_of
 from driftwatch.flow.interpreter.run import Run, as_alternatives, escape
-from driftwatch.flow.interpreter.shown import code_of, of_argspec, of_code, of_parameter, of_signature
 from driftwatch.flow.interpreter.sinks import EXPECTING_METHODS
 from driftwatch.flow.syntax.survey import CHANGING_METHODS
 from driftwatch.flow.syntax.syntax import dotted_name
@@ -146,8 +140,6 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         if name == CONSTRUCTOR and isinstance(atom, LibObject):
             return [(where, LibMethod(atom.ref, name, exact=True, on_class=True))]
         return use_name(run, atom, name, where, node)
-    if isinstance(atom, (LibObject, LibMethod, Partial)):
-        return _of_callable(run, atom, name, where, node)
     if isinstance(atom, Instance):
         if atom.code is run.frame.owner and run.frame.function is not None:
             run.frame.function.asks_itself.add(name)
@@ -168,9 +160,9 @@ def _read(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode)
         if isinstance(atom, External):
             return [(where, _of_external(atom, name))]
         return _of_constant(run, atom, name, where, node)
-    if isinstance(atom, (DictRef, ListRef, ParameterMap, Replacing, Stack, Deferred, Namespace, Giving)):
+    if isinstance(atom, (DictRef, ListRef, ParameterMap, Namespace)):
         return [(where, MethodOf(atom, name))]
-    return [(where, _of_shown(atom, name) or UNKNOWN)]
+    return _of_modelled(run, atom, name, where, node)
 
 
 _NAMES = ("__name__", "__qualname__")
@@ -189,17 +181,6 @@ def _of_function(run: Run, atom: Function, name: str, where: ReleaseSet) -> list
     run.world.dependencies.read(atom.code, name)
     known = atom.code.attributes.get(name, Value()).within(where)
     return [*known.alternatives, *unknown(where - known.defined()).alternatives]
-
-
-def _of_shown(atom: Atom, name: str) -> Atom | None:
-    """An attribute of what `inspect` shows of a callable."""
-    if isinstance(atom, SignatureOf):
-        return of_signature(atom, name)
-    if isinstance(atom, ArgSpecOf):
-        return of_argspec(atom.parameters, name)
-    if isinstance(atom, ParameterInfo):
-        return of_parameter(atom, name)
-    return of_code(atom.parameters, name) if isinstance(atom, CodeOf) else None
 
 
 def _of_unknown(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
@@ -259,21 +240,16 @@ def _of_exception(run: Run, atom: Raised, name: str, where: ReleaseSet, node: cs
     return [(where, UNKNOWN)]
 
 
-def _of_callable(
-    run: Run, atom: LibObject | LibMethod | Partial, name: str, where: ReleaseSet, node: cst.CSTNode
-) -> list[Alternative]:
-    if name == "__code__" and not isinstance(atom, Partial):
-        return code_of(run, atom, where)
-    if name == "__call__" or not isinstance(atom, Partial):
-        return [(where, atom if name in ("__wrapped__", "__func__", "__call__") else UNKNOWN)]
-    content = run.content(atom.key)
-    if not isinstance(content, PartialContent):
-        return [(where, UNKNOWN)]
-    if name == "func":
-        return as_alternatives(content.func, where)
-    if name == "args":
-        return as_alternatives(run.new_list(node, replace(content.positional, is_tuple=True)), where)
-    return as_alternatives(run.new_dict(node, content.keywords), where) if name == "keywords" else [(where, UNKNOWN)]
+def _of_modelled(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
+    """An attribute of an object of Python's own, or of a function of the library."""
+    known = modelled_attribute(run, atom, name, where, node)
+    if known is not None:
+        return list(known.alternatives)
+    if isinstance(atom, (Replacing, Object, Deferred, Giving)) or method_of(atom, name) is not None:
+        return [(where, MethodOf(atom, name))]
+    function = isinstance(atom, (LibObject, LibMethod))
+    itself = name in ("__wrapped__", "__func__", "__call__") if function else name == "__call__"
+    return [(where, atom if itself and (function or isinstance(atom, Partial)) else UNKNOWN)]
 
 
 # -- classes of the code base ------------------------------------------------------------------------------------------
@@ -285,6 +261,6 @@ def _of_instance(run: Run, atom: Instance, name: str, where: ReleaseSet, node: c
     if name == "__dict__":
         known = atom.site is not None and content_of(run, atom) is not None
         return [(where, DictRef(atom.site) if known and atom.site is not None else UNKNOWN)]
-    if name in TUPLE_METHODS and is_tuple(atom.code):
+    if method_of(atom, name) is not None and not any(name in each.methods for each in lineage(atom.code)[0]):
         return [(where, MethodOf(atom, name))]
     return _bound(where, instance_attribute(run, atom, name, where, node) or _of_test(name, where))

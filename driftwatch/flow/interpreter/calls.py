@@ -25,7 +25,6 @@ from driftwatch.flow.domain.values import (
     Atom,
     Class,
     Const,
-    Deferred,
     External,
     Function,
     Instance,
@@ -38,7 +37,6 @@ from driftwatch.flow.domain.values import (
     MethodOf,
     Partial,
     SkipMark,
-    Stack,
     SuperOf,
     Unknown,
     Value,
@@ -50,11 +48,9 @@ from driftwatch.flow.interpreter.arguments import is_interesting, unknown_call
 from driftwatch.flow.interpreter.attributes import attribute_of
 from driftwatch.flow.interpreter.classes import instantiate
 from driftwatch.flow.interpreter.containers import merge_dicts, merge_value, spread_into
-from driftwatch.flow.interpreter.deferred import deferred_method
 from driftwatch.flow.interpreter.functions import call_function
 from driftwatch.flow.interpreter.handed import holds_mutable
 from driftwatch.flow.interpreter.library import CONSTRUCTOR, use_call
-from driftwatch.flow.interpreter.managers import stack_method
 from driftwatch.flow.interpreter.members import instance_attribute
 from driftwatch.flow.interpreter.met import note_made
 from driftwatch.flow.interpreter.run import Run, as_alternatives, escape, settle
@@ -197,7 +193,7 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
     if isinstance(atom, Class):
         return instantiate(run, atom.code, arguments, node)
     if isinstance(atom, MethodOf):
-        return _call_method(run, atom, arguments, node)
+        return run.semantics.method(run, atom, arguments, node)
     if isinstance(atom, Partial):
         return _call_partial(run, atom, arguments, node)
     if isinstance(atom, Lazy):
@@ -230,14 +226,6 @@ def _asks_what_is_called(run: Run, atom: Unknown | LibModule, node: cst.CSTNode)
     run.asks(atom.parameter)
     if atom.name is not None:
         run.unresolved(node, f"what `{atom.name}` takes is not known")
-
-
-def _call_method(run: Run, atom: MethodOf, arguments: Arguments, node: cst.CSTNode) -> Value:
-    if isinstance(atom.owner, Deferred):
-        return deferred_method(run, atom.owner, atom.name, arguments, node)
-    if isinstance(atom.owner, Stack):
-        return stack_method(run, atom.owner, atom.name, arguments, node)
-    return run.semantics.method(run, atom, arguments, node)
 
 
 def _asks_for(run: Run, arguments: Arguments) -> None:

@@ -29,15 +29,14 @@ from driftwatch.flow.domain.values import (
     Lazy,
     LibInstance,
     Managed,
+    Object,
     Raised,
     Replacing,
-    Stack,
     Suppressing,
     Value,
     const,
     join,
     unknown,
-    value_of,
 )
 from driftwatch.flow.interpreter.assignment import assign
 from driftwatch.flow.interpreter.conditions import split, truth_of
@@ -45,6 +44,7 @@ from driftwatch.flow.interpreter.deferred import ENTERED
 from driftwatch.flow.interpreter.exceptional import exception_names, gather, go_on
 from driftwatch.flow.interpreter.functions import enter, is_generator, manages
 from driftwatch.flow.interpreter.members import instance_attribute
+from driftwatch.flow.interpreter.registry import leaving_of
 from driftwatch.flow.interpreter.replaced import enter_patches, leave_patches
 from driftwatch.flow.interpreter.run import MAX_DEPTH, Run, as_alternatives, settle
 from driftwatch.flow.interpreter.sinks import EXPECTING_METHODS
@@ -130,7 +130,7 @@ def _manage(run: Run, node: cst.With, item: cst.CSTNode, value: Value, within: B
             _through_generator(run, atom, node, within)
         elif isinstance(atom, Suppressing):
             _suppressing(run, Handler(run.frame.tree, item, atom.types, ()), node, within)
-        elif isinstance(atom, Stack) or (isinstance(atom, Instance) and _method(run, atom, node, "exit") is not None):
+        elif leaving_of(atom) is not None or _exits(run, atom, node):
             _through_exit(run, atom, node, within)
         else:
             plain.append((where, atom))
@@ -143,20 +143,24 @@ def _manage(run: Run, node: cst.With, item: cst.CSTNode, value: Value, within: B
         run.state = outer.fork(others)
         given = Value()
         for where, atom in plain:
-            given = join(given, _given(run, atom, where, node))
+            given = join(given, given_by(run, atom, where, node))
         within(join(given, unknown(others - given.defined())))
         ends.append(run.state)
     settle(run, ends)
 
 
-def _given(run: Run, atom: Atom, where: ReleaseSet, node: cst.With) -> Value:
+def _exits(run: Run, atom: Atom, node: cst.With) -> bool:
+    return isinstance(atom, Instance) and _method(run, atom, node, "exit") is not None
+
+
+def given_by(run: Run, atom: Atom, where: ReleaseSet, node: cst.CSTNode) -> Value:
     """What ``with`` binds: what the manager gives, of the code base's own; of others, the manager itself."""
     if isinstance(atom, Instance):
         enters = _method(run, atom, node, "enter")
         if enters is not None:
             return run.call(enters, NO_ARGUMENTS, node)
     known = isinstance(atom, External) and atom.dotted in ENTERED
-    if known or isinstance(atom, (Instance, LibInstance, Stack)):
+    if known or isinstance(atom, (Instance, LibInstance, Object)):
         return Value(((where, atom),))
     if isinstance(atom, (Managed, Replacing, Giving)):
         return atom.gives.within(where)
@@ -279,9 +283,9 @@ def _enter_generator(run: Run, atom: Managed, at_yield: Block) -> None:
 # -- what is called at the end -----------------------------------------------------------------------------------------
 
 
-def _through_exit(run: Run, atom: Instance | Stack, node: cst.With, within: Block) -> None:
+def _through_exit(run: Run, atom: Atom, node: cst.With, within: Block) -> None:
     stop = Try([], node.body.body, stops=[], manages=True)
-    given = _given(run, atom, run.state.reach, node)
+    given = given_by(run, atom, run.state.reach, node)
     run.frame.tries.append(stop)
     within(given)
     run.frame.tries.pop()
@@ -293,7 +297,7 @@ def _through_exit(run: Run, atom: Instance | Stack, node: cst.With, within: Bloc
     for kind, state in stop.maybe.items():
         flights.append(Flight(Raised((kind, "Exception", "BaseException"), exact=False), state, {}, kind))
     for flight in flights:
-        ended, goes_on = _leave(run, atom, stop, node, flight)
+        ended, goes_on = leave(run, atom, stop, node, flight)
         ends.extend(ended)
         for each in goes_on:
             run.state = each.state.fork()
@@ -304,7 +308,7 @@ def _through_exit(run: Run, atom: Instance | Stack, node: cst.With, within: Bloc
     settle(run, ends)
 
 
-def _leave(run: Run, atom: Atom, stop: Try, node: cst.CSTNode, flight: Flight) -> tuple[list[State], list[Flight]]:
+def leave(run: Run, atom: Atom, stop: Try, node: cst.CSTNode, flight: Flight) -> tuple[list[State], list[Flight]]:
     """An exception leaves the block of a manager: where it is swallowed, and where it goes on."""
     if isinstance(atom, Instance):
         return _leave_instance(run, atom, stop, node, flight)
@@ -312,30 +316,8 @@ def _leave(run: Run, atom: Atom, stop: Try, node: cst.CSTNode, flight: Flight) -
         return _leave_suppressor(run, atom, stop, node, flight)
     if isinstance(atom, Managed) and _may_be_followed(run, atom):
         return _leave_generator(run, atom, stop, flight)
-    if not isinstance(atom, Stack):
-        return [], [flight]
-    run.state = flight.state
-    content = run.content(atom.key)
-    entered = content.elements if isinstance(content, ListContent) else ()
-    ends: list[State] = []
-    flights = [flight]
-    for entry in reversed(entered):
-        further: list[Flight] = []
-        for each in flights:
-            there = entry.certain & each.state.reach
-            further += _parts(each, each.state.reach - there)
-            for where, manager in as_alternatives(entry.value, there):
-                for part in _parts(each, where):
-                    ended, goes_on = _leave(run, manager, stop, node, part)
-                    ends.extend(ended)
-                    further.extend(goes_on)
-        flights = further
-    return ends, flights
-
-
-def _parts(flight: Flight, where: ReleaseSet) -> Iterator[Flight]:
-    if where:
-        yield replace(flight, state=flight.state.fork(where))
+    known = leaving_of(atom)
+    return ([], [flight]) if known is None else known(run, atom, stop, node, flight)
 
 
 def _leave_suppressor(
@@ -407,33 +389,3 @@ def _leave_generator(run: Run, atom: Managed, stop: Try, flight: Flight) -> tupl
 
     ends = [back(run.state)] if run.state.reach else []
     return ends, [replace(each, state=back(each.state)) for each in collected.stops or ()]
-
-
-# -- stacks ------------------------------------------------------------------------------------------------------------
-
-
-def stack_method(run: Run, stack: Stack, name: str, arguments: Arguments, node: cst.CSTNode) -> Value:
-    """``stack.enter_context(manager)`` and the like."""
-    given = arguments.positional.elements
-    reach = run.state.reach
-    if name in ("callback", "push_async_callback") and given:
-        # What is done at the end is done here: of the order nothing is known.
-        rest = replace(arguments.positional, elements=given[1:])
-        run.call(given[0].value, Arguments(rest, arguments.keywords), node)
-        return given[0].value
-    if name not in ("enter_context", "push", "enter_async_context") or not given:
-        return unknown(reach)
-    content = run.content(stack.key)
-    if isinstance(content, ListContent):
-        run.state.heap[stack.key] = replace(content, elements=(*content.elements, Entry(reach, reach, given[0].value)))
-    if name == "push":
-        return given[0].value
-    found = Value()
-    for where, atom in as_alternatives(given[0].value, reach):
-        if isinstance(atom, (Managed, Giving)):
-            found = join(found, atom.gives.within(where))
-        elif isinstance(atom, Instance) and (enters := _method(run, atom, node, "enter")) is not None:
-            found = join(found, run.call(enters, NO_ARGUMENTS, node))
-        else:
-            found = join(found, value_of([(where, atom if isinstance(atom, (Instance, LibInstance)) else UNKNOWN)]))
-    return join(found, unknown(reach - found.defined()))

@@ -6,12 +6,11 @@ import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode
 from driftwatch.flow.domain.lineage import is_tuple, lineage
-from driftwatch.flow.domain.loosening import loosened
-from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry
-from driftwatch.flow.domain.values import UNKNOWN, Const, Factory, Instance, Key, Value, join, unknown, value_of
+from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, Entry
+from driftwatch.flow.domain.values import UNKNOWN, Const, Factory, Instance, Value, join, unknown, value_of
 from driftwatch.flow.interpreter.member_writes import write_attribute
 from driftwatch.flow.interpreter.members import instance_attribute
-from driftwatch.flow.interpreter.objects import content_of, hold, make
+from driftwatch.flow.interpreter.objects import hold
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.syntax.syntax import dotted_name, statements
 from driftwatch.releases import ReleaseSet
@@ -90,35 +89,6 @@ def _flags(value: Value) -> Value:
         (where, UNKNOWN if isinstance(atom, Const) and not isinstance(atom.value, (bool, type(None))) else atom)
         for where, atom in value.alternatives
     )
-
-
-def replaced(run: Run, this: Instance, changes: DictContent, node: cst.CSTNode) -> Value:
-    """A new record with other values in some of its fields."""
-    reach = run.state.reach
-    content = content_of(run, this)
-    made = make(run, this.code, node)
-    instance = Value(((reach, made),))
-    if content is None:
-        content = DictContent(open=reach)
-    assert made.site is not None
-    run.state.heap[made.site] = content
-    for name, entry in changes.entries.items():
-        assert isinstance(name, str)
-        hold(run, made, name, entry.value, entry.releases & reach, certain=entry.releases <= entry.certain)
-    if changes.open & reach:
-        run.state.heap[made.site] = loosened(run.state.heap[made.site], changes.open & reach)
-    return instance
-
-
-def as_dict(run: Run, this: Instance, node: cst.CSTNode) -> Value:
-    """A record as a dict: it has all its fields, whatever they hold."""
-    reach = run.state.reach
-    entries: dict[Key, Entry] = {}
-    for name in fields_of(this.code):
-        held = instance_attribute(run, this, name, reach, None)
-        trace = (run.step(node, f"`{name}` is a field of `{this.code.name}`"),)
-        entries[name] = Entry(reach, reach, unknown(reach) if held is None else held, trace)
-    return run.new_dict(node, DictContent(entries))
 
 
 def fields_of(code: ClassCode) -> dict[str, Value]:

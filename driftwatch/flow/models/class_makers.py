@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import libcst as cst
 
@@ -11,6 +11,7 @@ from driftwatch.flow.domain.values import Const, External, Value
 from driftwatch.flow.interpreter.arguments import argument, unknown_call
 from driftwatch.flow.interpreter.containers import elements_of
 from driftwatch.flow.interpreter.made_classes import make_class
+from driftwatch.flow.interpreter.registry import model
 from driftwatch.flow.interpreter.run import Run, dict_of
 
 Field = tuple[str, Value | None]
@@ -37,6 +38,7 @@ def _text(value: Value | None) -> str:
     return atom.value if isinstance(atom, Const) and isinstance(atom.value, str) else ""
 
 
+@model("collections.namedtuple", "typing.NamedTuple")
 def _named_tuple(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``namedtuple(name, "a b", defaults=(1,))`` and ``NamedTuple(name, [("a", int), ("b", int)])``."""
     fields = _fields(run, argument(arguments, 1, "field_names"))
@@ -50,6 +52,7 @@ def _named_tuple(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return make_class(run, node, _text(argument(arguments, 0)), [base], members, fields=names)
 
 
+@model("dataclasses.make_dataclass")
 def _dataclass(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``make_dataclass(name, ["a", ("b", int), ("c", int, field(default=1))], bases=(), namespace={})``."""
     fields = _fields(run, argument(arguments, 1, "fields"))
@@ -91,10 +94,3 @@ def _part(run: Run, value: Value, index: int) -> Value | None:
     """What stands at a place of a field's tuple; None where it is shorter."""
     parts = elements_of(run, value)
     return parts[index].value if parts is not None and index < len(parts) else None
-
-
-CLASS_MAKERS: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
-    "collections.namedtuple": _named_tuple,
-    "typing.NamedTuple": _named_tuple,
-    "dataclasses.make_dataclass": _dataclass,
-}

@@ -16,15 +16,11 @@ from driftwatch.flow.domain.values import (
     Atom,
     Const,
     DictRef,
-    Giving,
-    Instance,
     ListRef,
     MethodOf,
     Namespace,
     ParameterMap,
     Raised,
-    Replacing,
-    SignatureOf,
     Value,
     atom_of,
     const,
@@ -32,7 +28,7 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
-from driftwatch.flow.interpreter.arguments import unknown_call
+from driftwatch.flow.interpreter.arguments import PASSED_ON, unknown_call
 from driftwatch.flow.interpreter.constants import constants_of, constants_within
 from driftwatch.flow.interpreter.containers import (
     anything_in,
@@ -45,8 +41,8 @@ from driftwatch.flow.interpreter.containers import (
 )
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.namespaces import namespace_method
-from driftwatch.flow.interpreter.records import as_dict, replaced
-from driftwatch.flow.interpreter.replaced import enter_patches
+from driftwatch.flow.interpreter.registry import call_method as call_modelled
+from driftwatch.flow.interpreter.registry import method_of
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.interpreter.sequences import (
     Operation,
@@ -60,7 +56,6 @@ from driftwatch.flow.interpreter.sequences import (
     taking_first,
 )
 from driftwatch.flow.interpreter.sets import METHODS, combined, with_member, without_member
-from driftwatch.flow.models.introspection import bind_to_signature
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
@@ -70,20 +65,14 @@ def call_method(run: Run, method: MethodOf, arguments: Arguments, node: cst.CSTN
     positional, keywords = arguments.positional, arguments.keywords
     if isinstance(owner, Const):
         return _constant_method(run, owner, method.name, positional, keywords)
-    if isinstance(owner, Replacing) and method.name == "start":
-        enter_patches(run, Value(((reach, owner),)))
-        return owner.gives.within(reach)
+    modelled = method_of(owner, method.name)
+    if modelled is not None:
+        return call_modelled(run, modelled, owner, arguments, node)
     if isinstance(owner, Namespace):
         known = namespace_method(run, owner, method.name, arguments, node)
         return unknown_call(run, arguments, node) if known is None else known
-    if isinstance(owner, Giving) and method.name in ("__enter__", "__aenter__"):
-        return owner.gives.within(reach)
-    if isinstance(owner, SignatureOf):
-        return bind_to_signature(run, owner, positional, keywords, partly=method.name == "bind_partial")
     if isinstance(owner, ParameterMap):
         return _parameters_method(run, owner, method.name, positional, node)
-    if isinstance(owner, Instance):
-        return as_dict(run, owner, node) if method.name == "_asdict" else replaced(run, owner, keywords, node)
     if isinstance(owner, DictRef):
         content = dict_of(run, owner)
         if content is not None:
@@ -92,8 +81,12 @@ def call_method(run: Run, method: MethodOf, arguments: Arguments, node: cst.CSTN
         listed = lists_of(run, owner)
         if listed is not None:
             return _list_method(run, owner, listed, method.name, positional, node)
-    # What is called on an exception gives it back.
-    return Value(((reach, owner),)) if isinstance(owner, Raised) else unknown(reach)
+    if isinstance(owner, Raised):
+        # What is called on an exception gives it back.
+        return Value(((reach, owner),))
+    for value in arguments.values():
+        lose(run, value, node, PASSED_ON)
+    return unknown(reach)
 
 
 def _constant_method(run: Run, owner: Const, name: str, positional: ListContent, keywords: DictContent) -> Value:

@@ -25,12 +25,14 @@ from driftwatch.flow.domain.values import (
 )
 from driftwatch.flow.interpreter.arguments import argument
 from driftwatch.flow.interpreter.containers import elements_of, merge_value, put_here, turns_over
+from driftwatch.flow.interpreter.registry import model
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.interpreter.sequences import layouts_of
 from driftwatch.flow.interpreter.sets import as_set, members_of
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
+@model("builtins.dict", "collections.OrderedDict")
 def _dict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     content = DictContent()
     first = argument(arguments, 0)
@@ -44,6 +46,7 @@ def _dict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return run.new_dict(node, replace(content, forwarded=content.forwarded | arguments.keywords.forwarded))
 
 
+@model("collections.defaultdict")
 def _default_dict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``collections.defaultdict(factory, ...)``."""
     factory = argument(arguments, 0)
@@ -56,11 +59,13 @@ def _default_dict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return made
 
 
+@model("collections.Counter")
 def _counter(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``collections.Counter``: how often each thing is there."""
     return run.new_dict(node, DictContent(open=run.state.reach))
 
 
+@model("builtins.dict.fromkeys", "collections.OrderedDict.fromkeys")
 def _from_keys(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``dict.fromkeys(names, value)``."""
     reach = run.state.reach
@@ -80,6 +85,7 @@ def _from_keys(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return run.new_dict(node, content if parts is not None else content.opened(reach, held))
 
 
+@model("collections.ChainMap")
 def _chain(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``ChainMap(first, second)``: what is in the first hides what is in the second."""
     content = DictContent()
@@ -99,6 +105,7 @@ def _keyword(node: cst.CSTNode, name: str) -> cst.CSTNode:
 # -- lists and copies --------------------------------------------------------------------------------------------------
 
 
+@model("builtins.list", "collections.deque")
 def _list(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``list(x)``: a new list, whatever it is made of."""
     first = argument(arguments, 0)
@@ -115,6 +122,7 @@ def _list(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+@model("builtins.set")
 def _set(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``set(x)``: a new set."""
     first = argument(arguments, 0)
@@ -142,6 +150,7 @@ def listed(run: Run, atom: Atom, where: ReleaseSet) -> ListContent | None:
     return ListContent(tuple(known[: len(keys.entries)]), keys.open & where, keys.forwarded & where)
 
 
+@model("builtins.reversed")
 def _reversed(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     first = argument(arguments, 0)
     found: list[Alternative] = []
@@ -157,11 +166,13 @@ def _reversed(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found) if first is not None else unknown(run.state.reach)
 
 
+@model("copy.copy")
 def _copy(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``copy.copy``: of a container another one with the same in it; of anything else, the thing itself."""
     return _copied(run, arguments, node, deep=False)
 
 
+@model("copy.deepcopy")
 def _deep_copy(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``copy.deepcopy``: what a container holds is copied too."""
     return _copied(run, arguments, node, deep=True)
@@ -200,20 +211,3 @@ def _deep_content(run: Run, content: Content, node: cst.CSTNode, known: dict[int
         others = _copy_of(run, content.others, node, known, deep=True)
         return replace(content, elements=tuple(copied(e) for e in content.elements), others=others)
     return content
-
-
-CONTAINERS = {
-    "builtins.dict": _dict,
-    "builtins.dict.fromkeys": _from_keys,
-    "builtins.list": _list,
-    "builtins.set": _set,
-    "builtins.reversed": _reversed,
-    "collections.ChainMap": _chain,
-    "collections.Counter": _counter,
-    "collections.OrderedDict": _dict,
-    "collections.defaultdict": _default_dict,
-    "collections.deque": _list,
-    "collections.OrderedDict.fromkeys": _from_keys,
-    "copy.copy": _copy,
-    "copy.deepcopy": _deep_copy,
-}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -19,6 +19,7 @@ from driftwatch.flow.interpreter.arguments import argument, unknown_call
 from driftwatch.flow.interpreter.attributes import attribute_of
 from driftwatch.flow.interpreter.containers import item_of
 from driftwatch.flow.interpreter.names import look_up
+from driftwatch.flow.interpreter.registry import model
 from driftwatch.flow.interpreter.run import Run, as_alternatives, lists_of
 
 _CALLED = "()"
@@ -55,6 +56,7 @@ def _texts(run: Run, values: list[Value]) -> Iterator[str]:
             yield from (part for part in parts if isinstance(part, str))
 
 
+@model("builtins.eval")
 def _eval(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     text = argument(arguments, 0)
     if text is None or len(arguments.positional.elements) > 1:
@@ -73,6 +75,7 @@ def _eval(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return found
 
 
+@model("builtins.exec")
 def _exec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """Text is executed: what it does with the library is not followed."""
     first = argument(arguments, 0)
@@ -101,16 +104,19 @@ def _is_of_library(run: Run, name: str) -> bool:
 # -- operator ----------------------------------------------------------------------------------------------------------
 
 
-def _maker(dotted: str) -> Callable[[Run, Arguments, cst.CSTNode], Value]:
+def _makes(dotted: str) -> None:
     """What makes a getter or caller: a partial of what is then done with the object."""
 
-    def make(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    @model(dotted)
+    def _make(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         key = run.world.identities.number(node, run.frame.uid, "partial")
         done = Value(((run.state.reach, External(dotted + _CALLED)),))
         run.state.heap[key] = PartialContent(done, arguments.positional, arguments.keywords)
         return Value(((run.state.reach, Partial(key)),))
 
-    return make
+
+for _dotted in ("operator.methodcaller", "operator.attrgetter", "operator.itemgetter"):
+    _makes(_dotted)
 
 
 def _parts(arguments: Arguments) -> tuple[Value, tuple[Entry, ...]] | None:
@@ -121,6 +127,7 @@ def _parts(arguments: Arguments) -> tuple[Value, tuple[Entry, ...]] | None:
     return elements[-1].value, elements[:-1]
 
 
+@model("operator.methodcaller" + _CALLED)
 def _call_method(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     parts = _parts(arguments)
     name = parts[1][0].value.single() if parts is not None and parts[1] else None
@@ -130,6 +137,7 @@ def _call_method(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return run.call(method, Arguments(ListContent(parts[1][1:]), arguments.keywords), node)
 
 
+@model("operator.attrgetter" + _CALLED)
 def _get_attributes(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     parts = _parts(arguments)
     names = [entry.value.single() for entry in parts[1]] if parts is not None else []
@@ -144,6 +152,7 @@ def _get_attributes(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return _one_or_all(run, found, node)
 
 
+@model("operator.itemgetter" + _CALLED)
 def _get_items(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     parts = _parts(arguments)
     if parts is None or not parts[1]:
@@ -166,15 +175,3 @@ def _one_or_all(run: Run, values: list[Value], node: cst.CSTNode) -> Value:
         return values[0]
     reach = run.state.reach
     return run.new_list(node, ListContent(tuple(Entry(reach, reach, value) for value in values), is_tuple=True))
-
-
-DYNAMIC: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
-    "builtins.eval": _eval,
-    "builtins.exec": _exec,
-    "operator.methodcaller": _maker("operator.methodcaller"),
-    "operator.attrgetter": _maker("operator.attrgetter"),
-    "operator.itemgetter": _maker("operator.itemgetter"),
-    "operator.methodcaller" + _CALLED: _call_method,
-    "operator.attrgetter" + _CALLED: _get_attributes,
-    "operator.itemgetter" + _CALLED: _get_items,
-}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import libcst as cst
 
 from driftwatch.flow.domain.state import Arguments
@@ -25,9 +23,11 @@ from driftwatch.flow.domain.values import (
 )
 from driftwatch.flow.interpreter.arguments import argument
 from driftwatch.flow.interpreter.library import look, use_import
+from driftwatch.flow.interpreter.registry import model
 from driftwatch.flow.interpreter.run import Run, as_alternatives
 
 
+@model("importlib.import_module")
 def _import_module(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 0, "name")
     if value is None:
@@ -60,6 +60,7 @@ def _import_module(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return found
 
 
+@model("builtins.__import__")
 def _dunder_import(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``__import__("a.b")`` gives ``a``, unless names are asked for that are in ``a.b``."""
     imported = _import_module(run, arguments, node)
@@ -78,6 +79,7 @@ def _dunder_import(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+@model("importlib.util.find_spec", "importlib.find_loader", "pkgutil.find_loader")
 def _find_spec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 0, "name")
     if value is None:
@@ -116,6 +118,7 @@ def _asks_for_name(run: Run, atom: Atom) -> None:
     run.asks_constant(atom)
 
 
+@model("importlib.metadata.version", "importlib_metadata.version")
 def _version(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 0)
     if value is None:
@@ -133,6 +136,7 @@ def _version(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+@model("pytest.importorskip")
 def _importorskip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``pytest.importorskip("module", minversion="1.0")``: what follows is reached where it is there."""
     value = argument(arguments, 0, "modname")
@@ -150,15 +154,3 @@ def _importorskip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     if isinstance(asked, Const) and isinstance(asked.value, str):
         run.state.reach -= run.target.before(asked.value)
     return Value(((run.state.reach, LibModule(atom.value)),)) if run.state.reach else Value()
-
-
-IMPORT_CALLS: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
-    "builtins.__import__": _dunder_import,
-    "importlib.import_module": _import_module,
-    "importlib.util.find_spec": _find_spec,
-    "importlib.find_loader": _find_spec,
-    "pkgutil.find_loader": _find_spec,
-    "importlib.metadata.version": _version,
-    "importlib_metadata.version": _version,
-    "pytest.importorskip": _importorskip,
-}

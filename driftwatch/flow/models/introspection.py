@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import libcst as cst
 
-from driftwatch.binding.calls import refine
-from driftwatch.binding.signature import Fault, Shape, bind
 from driftwatch.flow.domain.exceptions import Handler, Try, is_one_of, may_take, raised_of
 from driftwatch.flow.domain.lineage import lineage
-from driftwatch.flow.domain.state import Arguments, DictContent, ListContent
+from driftwatch.flow.domain.state import Arguments
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter, tainted_within
 from driftwatch.flow.domain.values import (
     FALSE,
@@ -18,7 +14,6 @@ from driftwatch.flow.domain.values import (
     TRUE,
     UNKNOWN,
     Alternative,
-    ArgSpecOf,
     Atom,
     Class,
     Const,
@@ -33,11 +28,9 @@ from driftwatch.flow.domain.values import (
     LibObject,
     NamesOf,
     Namespace,
-    ParameterInfo,
     Partial,
     ProjectModule,
     Raised,
-    SignatureOf,
     Unknown,
     Value,
     join,
@@ -51,8 +44,6 @@ from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.exceptional import class_names
 from driftwatch.flow.interpreter.instance_tests import is_instance
 from driftwatch.flow.interpreter.library import (
-    CONSTRUCTOR,
-    callables_of,
     class_member,
     instance_member,
     module_member,
@@ -62,14 +53,13 @@ from driftwatch.flow.interpreter.lookups import lookup
 from driftwatch.flow.interpreter.members import has_attribute, is_asked_for
 from driftwatch.flow.interpreter.met import met
 from driftwatch.flow.interpreter.objects import content_of
+from driftwatch.flow.interpreter.registry import model
 from driftwatch.flow.interpreter.run import Run, as_alternatives, settle
-from driftwatch.flow.interpreter.shown import parameter_map
 from driftwatch.flow.models.class_makers import class_by_type
-from driftwatch.flow.uses import ProbeUse
-from driftwatch.releases import EMPTY, ReleaseSet, union
-from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Signature
+from driftwatch.releases import ReleaseSet, union
 
 
+@model("builtins.hasattr")
 def _hasattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     owner, name = argument(arguments, 0), argument(arguments, 1)
     if owner is None or name is None:
@@ -108,6 +98,7 @@ def _answer_about(run: Run, owner: Atom, key: Atom) -> Atom:
     return TAINTED
 
 
+@model("inspect.getattr_static", "builtins.getattr")
 def _getattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     owner, name, default = (argument(arguments, i) for i in range(3))
     if owner is None or name is None:
@@ -228,6 +219,7 @@ def _member(run: Run, atom: Atom, name: str, where: ReleaseSet) -> list[Alternat
     return class_member(run, atom.ref, name, where)
 
 
+@model("builtins.callable")
 def _callable(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 0)
     if value is None:
@@ -243,6 +235,7 @@ def _callable(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+@model("builtins.isinstance")
 def _isinstance(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value, kind = argument(arguments, 0), argument(arguments, 1)
     if value is None or kind is None:
@@ -265,6 +258,7 @@ def _isinstance(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+@model("builtins.issubclass")
 def _issubclass(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value, kind = argument(arguments, 0), argument(arguments, 1)
     classes = class_names(run, kind) if kind is not None else None
@@ -278,6 +272,7 @@ def _issubclass(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+@model("builtins.type")
 def _type(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 0)
     if value is None:
@@ -299,6 +294,7 @@ def _type(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+@model("builtins.dir", "builtins.vars")
 def _names_of(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``vars(x)`` or ``dir(x)``: of an instance of the code base's own, what it holds."""
     value = argument(arguments, 0)
@@ -317,104 +313,24 @@ def _names_of(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+@model("builtins.globals")
 def _globals(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``globals()``."""
     return Value(((run.state.reach, Namespace(run.frame.module)),))
 
 
-PROBE_ERRORS = ("TypeError", "ValueError")
+EXAMPLES = {
+    "vars_of_an_object_as_keywords": """
+        import lib.comm as comm
 
 
-def _signature(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    value = argument(arguments, 0)
-    if value is None:
-        return unknown(run.state.reach)
-    found: list[Alternative] = []
-    alternatives = as_alternatives(value, run.state.reach)
-    for where, atom in alternatives:
-        if isinstance(atom, (LibObject, LibMethod)):
-            found.extend(_probe(run, atom, where, node))
-        elif isinstance(atom, Const) and atom.value is None:
-            if run.is_caught("TypeError"):
-                run.throw("TypeError", where)
-                # Where it may be something else as well, it may go on.
-                run.state.reach -= where - union([other for other, each in alternatives if each is not atom])
-        else:
-            asks(run, atom)
-            found.append((where, TAINTED if is_tainted(atom) else UNKNOWN))
-    return value_of(found)
+        class Options:
+            def __init__(self):
+                self.rank = 0
+                self.group = None
 
 
-def _probe(run: Run, atom: LibObject | LibMethod, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
-    run.touch()
-    if isinstance(atom, LibObject):
-        ref = atom.ref
-    else:
-        ref = atom.cls if atom.name == CONSTRUCTOR else atom.cls.member(atom.name)
-    survives = tuple(e for e in PROBE_ERRORS if run.catch(e).outcome.value != "raises")
-    if run.recording.records:
-        catch = run.catch("TypeError" if "TypeError" not in survives else "ValueError")
-        run.record(
-            ProbeUse(run.history.distribution, run.location(node), where, catch, run.frame.way_in(), ref, survives)
-        )
-    found: list[Alternative] = []
-    left = where
-    for here, symbol in callables_of(run, atom, ref, where):
-        left -= here
-        shown = symbol.shown if isinstance(atom, LibObject) else symbol.signature
-        found.append((here, TAINTED if shown is None else SignatureOf(parameter_map(shown))))
-    found.append((left, TAINTED))
-    return found
-
-
-def bind_to_signature(
-    run: Run, signature: SignatureOf, positional: ListContent, keywords: DictContent, *, partly: bool
-) -> Value:
-    """``signature.bind(...)``, or ``bind_partial`` when it may bind `partly`: a handler takes what it raises."""
-    reach = run.state.reach
-    taken = Signature(tuple(map(_parameter_of, signature.parameters.parameters)))
-    cuts = [entry.releases for entry in (*positional.elements, *keywords.entries.values())]
-    cuts += [positional.open | positional.forwarded, keywords.open | keywords.forwarded]
-    refused = EMPTY
-    for part in refine(reach, cuts):
-        shape = Shape(
-            tuple(part <= entry.certain for entry in positional.elements if part <= entry.releases),
-            {str(name): part <= entry.certain for name, entry in keywords.entries.items() if part <= entry.releases},
-            part <= (positional.open | positional.forwarded),
-            part <= (keywords.open | keywords.forwarded),
-        )
-        faults = {problem.fault for problem in bind(taken, shape).problems}
-        if faults - {Fault.MISSING} if partly else faults:
-            refused |= part
-    if refused and run.is_caught("TypeError"):
-        run.throw("TypeError", refused)
-        run.state.reach = reach - refused
-    return unknown(run.state.reach)
-
-
-def _parameter_of(known: ParameterInfo) -> Parameter:
-    kind = ParameterKind(known.kind.lower().replace("_", "-"))
-    return Parameter(known.name, kind, None if known.required else "...")
-
-
-def _argspec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    """``inspect.getfullargspec``."""
-    value = _signature(run, arguments, node)
-    return value_of((w, ArgSpecOf(a.parameters) if isinstance(a, SignatureOf) else a) for w, a in value.alternatives)
-
-
-INTROSPECTION: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
-    "builtins.hasattr": _hasattr,
-    "inspect.getattr_static": _getattr,
-    "builtins.getattr": _getattr,
-    "builtins.callable": _callable,
-    "builtins.isinstance": _isinstance,
-    "builtins.issubclass": _issubclass,
-    "builtins.type": _type,
-    "builtins.dir": _names_of,
-    "builtins.globals": _globals,
-    "builtins.vars": _names_of,
-    "inspect.signature": _signature,
-    "inspect.Signature.from_callable": _signature,
-    "inspect.getfullargspec": _argspec,
+        def run():
+            return comm.create(1, **vars(Options()))  #! DW101 group 0.1.0 raises
+        """,
 }

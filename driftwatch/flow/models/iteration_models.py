@@ -12,10 +12,12 @@ from driftwatch.flow.domain.values import Alternative, Atom, Instance, ListRef, 
 from driftwatch.flow.interpreter.arguments import argument, unknown_call
 from driftwatch.flow.interpreter.conditions import truth_of
 from driftwatch.flow.interpreter.containers import elements_of, turns_over
-from driftwatch.flow.interpreter.deferred import EXECUTORS, each_in_turn
+from driftwatch.flow.interpreter.deferred import EXECUTORS
 from driftwatch.flow.interpreter.generators import iterated, next_of
+from driftwatch.flow.interpreter.registry import model
 from driftwatch.flow.interpreter.run import Run, as_alternatives, settle
 from driftwatch.flow.interpreter.sequences import edited, taking
+from driftwatch.flow.models.concurrency import each_in_turn
 from driftwatch.flow.models.container_models import listed
 from driftwatch.releases import EMPTY, ReleaseSet
 
@@ -37,6 +39,7 @@ def rows_of(run: Run, sources: Sequence[Value]) -> tuple[list[Row], ReleaseSet]:
     return list(zip(*found, strict=False)), EMPTY if known else reach
 
 
+@model("builtins.zip")
 def _zip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     if not arguments.positional.elements or arguments.positional.open:
         return unknown_call(run, arguments, node)
@@ -44,6 +47,7 @@ def _zip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return _pairs(run, rows, node, open_)
 
 
+@model("itertools.zip_longest")
 def _zip_longest(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     parts = [elements_of(run, entry.value) for entry in arguments.positional.elements]
     if len({len(part) for part in parts if part is not None}) > 1:
@@ -52,6 +56,7 @@ def _zip_longest(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return _zip(run, arguments, node)
 
 
+@model("builtins.enumerate")
 def _enumerate(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value, start = argument(arguments, 0), argument(arguments, 1, "start")
     if value is None:
@@ -78,6 +83,13 @@ def _pairs(run: Run, rows: Sequence[Row], node: cst.CSTNode, open_: ReleaseSet) 
     return run.new_list(node, ListContent(tuple(elements), open_, others=further))
 
 
+_MAPS = (
+    *(f"{executor}.map" for executor in EXECUTORS),
+    *(f"multiprocessing.pool.Pool.{name}" for name in ("map", "imap", "imap_unordered")),
+)
+
+
+@model(*_MAPS)
 def apply_to_each(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``map(f, xs, ys)``: each call in turn."""
     func, *sources = [entry.value for entry in arguments.positional.elements]
@@ -87,6 +99,7 @@ def apply_to_each(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return each_in_turn(run, func, [Arguments(ListContent(row)) for row in rows], node, open_)
 
 
+@model("builtins.filter")
 def _filter(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     func, source = argument(arguments, 0), argument(arguments, 1)
     if func is None or source is None:
@@ -117,6 +130,7 @@ def is_nothing(value: Value) -> bool:
     return value == const(None, value.defined())
 
 
+@model("builtins.iter")
 def _iter(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``iter(x)``: of a container, a list of what is in it by now, which those who ask for the next one take off."""
     first = argument(arguments, 0)
@@ -133,6 +147,7 @@ def _iter(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+@model("builtins.next")
 def _next(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``next(x)``: the first that is left."""
     source, default = argument(arguments, 0), argument(arguments, 1)
@@ -167,6 +182,7 @@ def take_next(run: Run, atom: Atom, where: ReleaseSet, node: cst.CSTNode) -> tup
     return join(found, further), left
 
 
+@model("functools.reduce")
 def _reduce(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``functools.reduce``."""
     func, source, start = (argument(arguments, i) for i in range(3))
@@ -185,27 +201,14 @@ def _reduce(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return unknown(run.state.reach) if made is None else made
 
 
-ITERATION = {
-    **{f"{executor}.map": apply_to_each for executor in EXECUTORS},
-    "multiprocessing.pool.Pool.map": apply_to_each,
-    "multiprocessing.pool.Pool.imap": apply_to_each,
-    "multiprocessing.pool.Pool.imap_unordered": apply_to_each,
-    "builtins.enumerate": _enumerate,
-    "builtins.filter": _filter,
-    "builtins.iter": _iter,
-    "builtins.next": _next,
-    "builtins.zip": _zip,
-    "functools.reduce": _reduce,
-    "itertools.zip_longest": _zip_longest,
-}
-
 GOES_THROUGH = frozenset(
     {
-        *ITERATION, "builtins.all", "builtins.any", "builtins.dict", "builtins.frozenset", "builtins.list",
-        "builtins.map", "builtins.max", "builtins.min", "builtins.reversed", "builtins.set", "builtins.sorted",
-        "builtins.sum", "builtins.tuple", "collections.OrderedDict", "collections.deque", "itertools.chain",
+        "builtins.all", "builtins.any", "builtins.dict", "builtins.enumerate", "builtins.filter", "builtins.frozenset",
+        "builtins.iter", "builtins.list", "builtins.map", "builtins.max", "builtins.min", "builtins.reversed",
+        "builtins.set", "builtins.sorted", "builtins.sum", "builtins.tuple", "builtins.zip", "collections.OrderedDict",
+        "collections.deque", "functools.reduce", "itertools.chain", "itertools.zip_longest", *_MAPS,
     }
-) - {"builtins.next"}  # fmt: skip
+)  # fmt: skip
 """Functions that go through what they are given: of an object of the code base, through what that gives."""
 
 

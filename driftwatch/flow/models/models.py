@@ -1,13 +1,11 @@
 """What well-known functions of Python and of a few packages do with values of the library.
 
-Each model is a function over the run and the call's arguments. What is not in the table is a call of which nothing is
-known. Names are import paths; a builtin's is under ``builtins``.
+What has no model is a call of which nothing is known. Names are import paths; a builtin's is under ``builtins``.
 """
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
 from dataclasses import replace
 
 import libcst as cst
@@ -16,7 +14,7 @@ from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.enums import AUTO
 from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.predicates import Sentinel, touches_library
-from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent, PartialContent
+from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.taint import anonymous
 from driftwatch.flow.domain.values import (
     STATIC,
@@ -27,20 +25,15 @@ from driftwatch.flow.domain.values import (
     Const,
     DictRef,
     External,
-    Factory,
     Function,
     Giving,
     Instance,
     Key,
-    LibInstance,
     LibTuple,
     ListRef,
     NamesOf,
     Namespace,
-    Partial,
-    PartialMethod,
     Raised,
-    Stack,
     Suppressing,
     Unknown,
     Value,
@@ -50,32 +43,22 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
-from driftwatch.flow.interpreter.arguments import argument, at_call, unknown_call
+from driftwatch.flow.interpreter.arguments import argument, unknown_call
 from driftwatch.flow.interpreter.conditions import truth_of
 from driftwatch.flow.interpreter.constants import as_constant, constants_of, text_of
 from driftwatch.flow.interpreter.containers import elements_of, quantify
-from driftwatch.flow.interpreter.deferred import DEFERRED
 from driftwatch.flow.interpreter.escape import NOT_SORTED_OUT, has_library, lose
 from driftwatch.flow.interpreter.exceptional import class_names, thrown
 from driftwatch.flow.interpreter.handed import only_reads
 from driftwatch.flow.interpreter.members import method_of
-from driftwatch.flow.interpreter.objects import content_of, make
-from driftwatch.flow.interpreter.records import as_dict, is_record, replaced
+from driftwatch.flow.interpreter.registry import method, model, model_of
 from driftwatch.flow.interpreter.results import count_of
 from driftwatch.flow.interpreter.run import Run, as_alternatives, lists_of
 from driftwatch.flow.interpreter.sequences import by_place
 from driftwatch.flow.interpreter.sets import as_set, members_of
 from driftwatch.flow.interpreter.sinks import DECORATOR_MAKERS, only_looks
-from driftwatch.flow.models.class_makers import CLASS_MAKERS
-from driftwatch.flow.models.container_models import CONTAINERS
-from driftwatch.flow.models.dynamic import DYNAMIC, start_program, starts_programs
-from driftwatch.flow.models.import_calls import IMPORT_CALLS
-from driftwatch.flow.models.introspection import INTROSPECTION
-from driftwatch.flow.models.iteration_models import GOES_THROUGH, ITERATION, apply_to_each, gone_through
-from driftwatch.flow.models.patches import PATCHES
-from driftwatch.flow.models.test_runners import TEST_RUNNERS
-
-Model = Callable[[Run, Arguments, cst.CSTNode], Value]
+from driftwatch.flow.models.dynamic import start_program, starts_programs
+from driftwatch.flow.models.iteration_models import GOES_THROUGH, apply_to_each, gone_through
 
 
 def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -86,9 +69,9 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
     said = _said_by_object(run, dotted, arguments, node)
     if said is not None:
         return said
-    model = MODELS.get(dotted)
-    if model is not None:
-        return model(run, arguments, node)
+    known = model_of(dotted)
+    if known is not None:
+        return known(run, arguments, node)
     if dotted in pure.FUNCTIONS:
         return _pure_call(run, dotted, arguments, node)
     builtin = getattr(builtins, dotted.removeprefix("builtins."), None) if dotted.startswith("builtins.") else None
@@ -107,6 +90,7 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
     return unknown_call(run, arguments, node, reads_only=only_reads(dotted))
 
 
+@model("builtins.object")
 def _object(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     if arguments or not run.in_module:
         return unknown_call(run, arguments, node)
@@ -182,21 +166,12 @@ def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -
     return value_of(found)
 
 
-def _taken_apart(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    """``dataclasses.astuple``: what is in a record is copied, however deep."""
-    value = argument(arguments, 0)
-    for where, atom in value.alternatives if value is not None else ():
-        content = content_of(run, atom)
-        for entry in content.entries.values() if content is not None else ():
-            lose(run, entry.value.within(entry.releases & where), node, "copied out of a record")
-    return unknown_call(run, arguments, node, reads_only=True)
-
-
 def _first(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 0)
     return unknown(run.state.reach) if value is None else value
 
 
+@model("builtins.bool")
 def _bool(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 0)
     if value is None:
@@ -209,46 +184,19 @@ def _bool(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
+@model("builtins.all")
 def _all(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 0)
     return unknown(run.state.reach) if value is None else quantify(run, value, every=True)
 
 
+@model("builtins.any")
 def _any(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 0)
     return unknown(run.state.reach) if value is None else quantify(run, value, every=False)
 
 
-# -- functools and friends ---------------------------------------------------------------------------------------------
-
-
-def _partial(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    func = argument(arguments, 0)
-    if func is None:
-        return unknown(run.state.reach)
-    marked = at_call(run, arguments, node)
-    rest = ListContent(marked.positional.elements[1:], marked.positional.open, marked.positional.forwarded)
-    key = run.world.identities.number(node, run.frame.uid, "partial", *run.frame.turns)
-    run.state.heap[key] = PartialContent(func, rest, marked.keywords)
-    return Value(((run.state.reach, Partial(key)),))
-
-
-def _partial_method(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    return value_of(
-        (where, PartialMethod(atom.key) if isinstance(atom, Partial) else atom)
-        for where, atom in _partial(run, arguments, node).alternatives
-    )
-
-
-def _asdict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    """``dataclasses.asdict``."""
-    value = argument(arguments, 0)
-    atom = value.single() if value is not None else None
-    if not isinstance(atom, Instance) or not is_record(atom.code):
-        return unknown(run.state.reach)
-    return as_dict(run, atom, node)
-
-
+@model("builtins.locals")
 def _locals(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``locals()``: a dict of the variables as they are now."""
     reach = run.state.reach
@@ -260,40 +208,6 @@ def _locals(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         if "." not in name and where:
             entries[name] = Entry(where, where, value, (run.step(node, f"`{name}` is a variable here"),))
     return run.new_dict(node, DictContent(entries))
-
-
-def _namespace(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    """``types.SimpleNamespace``: an instance that holds what it is given."""
-    reach = run.state.reach
-    made = make(run, run.world.namespace, node)
-    assert made.site is not None
-    run.state.heap[made.site] = arguments.keywords
-    return Value(((reach, made),))
-
-
-def _field(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    """``dataclasses.field``: what the class body holds for it is the default."""
-    reach = run.state.reach
-    default, factory = (arguments.keywords.entries.get(name) for name in ("default", "default_factory"))
-    if default is None and factory is None:
-        factory = arguments.keywords.entries.get("factory")
-    if default is not None:
-        return default.value
-    return Value(((reach, Factory(factory.value)),)) if factory is not None else Value()
-
-
-def _replace(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    """``dataclasses.replace``: another instance of the same class."""
-    value = argument(arguments, 0)
-    if value is None or not value.where(lambda atom: isinstance(atom, (LibInstance, Instance))):
-        return unknown_call(run, arguments, node)
-    found: list[Alternative] = []
-    for where, atom in as_alternatives(value, run.state.reach):
-        if isinstance(atom, Instance) and is_record(atom.code):
-            found.extend(replaced(run, atom, arguments.keywords, node).within(where).alternatives)
-        else:
-            found.append((where, atom if isinstance(atom, LibInstance) else UNKNOWN))
-    return value_of(found)
 
 
 _SPECIAL_METHODS = {
@@ -319,6 +233,7 @@ def _said_by_object(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNo
     return next((said for said in asked if said is not None), None)
 
 
+@model("builtins.map")
 def _map(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     func = argument(arguments, 0)
     source = argument(arguments, 1)
@@ -365,24 +280,28 @@ def is_worth_carrying(atom: Atom) -> bool:
     return touches_library(atom) or key_of(atom) is not None or isinstance(atom, (Function, Class))
 
 
+@model("contextlib.suppress")
 def _suppress(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     found = [class_names(run, entry.value) for entry in arguments.positional.elements]
     known = () if None in found else tuple(name for names in found if names is not None for name in names)
     return Value(((run.state.reach, Suppressing(known)),))
 
 
+@model("contextlib.nullcontext", "contextlib.closing", "contextlib.aclosing")
 def _null_context(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """What gives, where it is entered, what it was given."""
     given = argument(arguments, 0, "enter_result")
     return Value(((run.state.reach, Giving(const(None, run.state.reach) if given is None else given)),))
 
 
-def _stack(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    key = run.world.identities.number(node, run.frame.uid, "stack")
-    run.state.heap[key] = ListContent()
-    return Value(((run.state.reach, Stack(key)),))
+@method("contextlib.nullcontext.__enter__", "contextlib.nullcontext.__aenter__")
+def _enter_null_context(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    this = argument(arguments, 0)
+    atom = this.single() if this is not None else None
+    return atom.gives.within(run.state.reach) if isinstance(atom, Giving) else unknown_call(run, arguments, node)
 
 
+@model("builtins.exit", "builtins.quit", "sys.exit", "os._exit")
 def _exit(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """The program ends here; a script that ends itself so has run."""
     if run.frame.function is None:
@@ -390,6 +309,7 @@ def _exit(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return thrown(run, _exception(run, "SystemExit", arguments, node), node)
 
 
+@model("builtins.str")
 def _text(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``str``: of an exception, its message."""
     value = argument(arguments, 0)
@@ -398,6 +318,7 @@ def _text(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return text_of(run, value)
 
 
+@model("builtins.staticmethod")
 def _static(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(
         (where, Function(atom.code, STATIC) if isinstance(atom, Function) and atom.bound is None else atom)
@@ -405,19 +326,23 @@ def _static(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     )
 
 
+@model("enum.auto")
 def _auto(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return Value(((run.state.reach, AUTO),))
 
 
+@model("typing.cast")
 def _cast(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 1)
     return unknown(run.state.reach) if value is None else value
 
 
+@model("logging.getLogger")
 def _logger(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return Value(((run.state.reach, External("logging.Logger")),))
 
 
+@model("builtins.len")
 def _len(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``len(x)``, where x is what a function of the library gives; of anything else as of other values."""
     value = argument(arguments, 0)
@@ -430,54 +355,6 @@ def _len(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         return _pure_call(run, "builtins.len", arguments, node)
     return join(counted, unknown(run.state.reach - counted.defined()))
 
-
-MODELS: dict[str, Model] = {
-    "dataclasses.astuple": _taken_apart,
-    **INTROSPECTION,
-    **IMPORT_CALLS,
-    **PATCHES,
-    **DYNAMIC,
-    **TEST_RUNNERS,
-    **CONTAINERS,
-    **CLASS_MAKERS,
-    **ITERATION,
-    "builtins.object": _object,
-    "builtins.bool": _bool,
-    "builtins.len": _len,
-    "builtins.all": _all,
-    "builtins.any": _any,
-    "dataclasses.asdict": _asdict,
-    "dataclasses.replace": _replace,
-    "dataclasses.field": _field,
-    "attr.asdict": _asdict,
-    "attr.evolve": _replace,
-    "attr.field": _field,
-    "attr.ib": _field,
-    "attrs.asdict": _asdict,
-    "attrs.evolve": _replace,
-    "attrs.field": _field,
-    "builtins.map": _map,
-    "builtins.staticmethod": _static,
-    "builtins.str": _text,
-    "builtins.locals": _locals,
-    "types.SimpleNamespace": _namespace,
-    "builtins.exit": _exit,
-    "builtins.quit": _exit,
-    "sys.exit": _exit,
-    "os._exit": _exit,
-    "functools.partial": _partial,
-    "functools.partialmethod": _partial_method,
-    **DEFERRED,
-    "enum.auto": _auto,
-    "contextlib.suppress": _suppress,
-    "contextlib.nullcontext": _null_context,
-    "contextlib.closing": _null_context,
-    "contextlib.aclosing": _null_context,
-    "contextlib.ExitStack": _stack,
-    "contextlib.AsyncExitStack": _stack,
-    "typing.cast": _cast,
-    "logging.getLogger": _logger,
-}
 
 TRANSPARENT = frozenset(
     {

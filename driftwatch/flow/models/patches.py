@@ -5,8 +5,6 @@ An assignment makes a name that is not there; the others raise AttributeError, u
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import libcst as cst
 
 from driftwatch.flow.domain.frames import ENTER
@@ -26,12 +24,13 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
-from driftwatch.flow.interpreter.arguments import argument
+from driftwatch.flow.interpreter.arguments import argument, unknown_call
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.library import use_import, use_name
 from driftwatch.flow.interpreter.library_writes import owner_of, use_patch
 from driftwatch.flow.interpreter.member_writes import set_any, set_attribute
 from driftwatch.flow.interpreter.namespaces import is_out_of_sight
+from driftwatch.flow.interpreter.registry import method, model
 from driftwatch.flow.interpreter.replaced import MOCK, enter_patches
 from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.releases import ReleaseSet
@@ -71,6 +70,7 @@ def _split_path(run: Run, target: Value | None) -> tuple[Value | None, Value | N
     return Value(((reach, owner),)), const(name, reach)
 
 
+@model("builtins.setattr", "builtins.object.__setattr__")
 def _setattr(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     owner, name, given = (argument(arguments, i) for i in range(3))
     _patch_each(run, owner, name, node, requires=False)
@@ -144,6 +144,7 @@ def _asked(arguments: Arguments, name: str, value: bool) -> bool:
     return any(not isinstance(a, Const) or bool(a.value) is value for _, a in entry.value.alternatives)
 
 
+@model("unittest.mock.patch", "mock.patch")
 def _mock_patch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``mock.patch("package.module.name")`` fails when the name is not there, unless ``create=True``."""
     requires = not _asked(arguments, "create", True)
@@ -152,6 +153,7 @@ def _mock_patch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return _replacing(run, *_split_path(run, target), given, arguments)
 
 
+@model("unittest.mock.patch.object", "mock.patch.object")
 def _mock_patch_object(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``mock.patch.object(owner, "name")``, likewise."""
     owner, name = argument(arguments, 0, "target"), argument(arguments, 1, "attribute")
@@ -160,6 +162,7 @@ def _mock_patch_object(run: Run, arguments: Arguments, node: cst.CSTNode) -> Val
     return _replacing(run, owner, name, argument(arguments, 2, "new"), arguments)
 
 
+@model("pytest.MonkeyPatch.setattr")
 def _monkeypatch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``monkeypatch.setattr(owner, "name", value)`` or with a path, fails likewise, unless ``raising=False``."""
     owner, name = argument(arguments, 0, "target"), argument(arguments, 1, "name")
@@ -175,6 +178,7 @@ def _monkeypatch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return const(None, run.state.reach)
 
 
+@model("pytest_mock.mocker.patch")
 def _mocker_patch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``mocker.patch``: ``mock.patch``, entered at once."""
     requires = not _asked(arguments, "create", True)
@@ -184,6 +188,7 @@ def _mocker_patch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return unknown(run.state.reach)
 
 
+@model("pytest_mock.mocker.patch.object")
 def _mocker_patch_object(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     owner, name = argument(arguments, 0, "target"), argument(arguments, 1, "attribute")
     if not _asked(arguments, "create", True):
@@ -192,19 +197,17 @@ def _mocker_patch_object(run: Run, arguments: Arguments, node: cst.CSTNode) -> V
     return unknown(run.state.reach)
 
 
+@model("pytest.MonkeyPatch")
 def _new_monkeypatch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return Value(((run.state.reach, External("pytest.MonkeyPatch")),))
 
 
-PATCHES: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
-    "builtins.setattr": _setattr,
-    "builtins.object.__setattr__": _setattr,
-    "unittest.mock.patch": _mock_patch,
-    "unittest.mock.patch.object": _mock_patch_object,
-    "mock.patch": _mock_patch,
-    "mock.patch.object": _mock_patch_object,
-    "pytest.MonkeyPatch": _new_monkeypatch,
-    "pytest.MonkeyPatch.setattr": _monkeypatch,
-    "pytest_mock.mocker.patch": _mocker_patch,
-    "pytest_mock.mocker.patch.object": _mocker_patch_object,
-}
+@method("unittest.mock.patch.start")
+def _start(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """A patch that is entered without a ``with``."""
+    this = argument(arguments, 0)
+    atom = this.single() if this is not None else None
+    if this is None or not isinstance(atom, Replacing):
+        return unknown_call(run, arguments, node)
+    enter_patches(run, this)
+    return atom.gives.within(run.state.reach)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import libcst as cst
@@ -14,17 +13,23 @@ from driftwatch.flow.interpreter.arguments import argument
 from driftwatch.flow.interpreter.conditions import split, truth_of
 from driftwatch.flow.interpreter.exceptional import thrown
 from driftwatch.flow.interpreter.managers import handler_of, with_handler
+from driftwatch.flow.interpreter.registry import model
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.interpreter.skips import ALWAYS
 
 
-def _ends_test(name: str) -> Callable[[Run, Arguments, cst.CSTNode], Value]:
-    """What ends a test by raising what only the test runner takes."""
+def _ends_test(name: str, raised: str) -> None:
+    """A call of this name ends a test by raising what only the test runner takes."""
 
-    def model(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-        return thrown(run, Value(((run.state.reach, Raised((name, "BaseException"))),)), node)
+    @model(name)
+    def _end(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+        return thrown(run, Value(((run.state.reach, Raised((raised, "BaseException"))),)), node)
 
-    return model
+
+for _name in ("pytest.skip", "pytest.xfail", "pytest.fail", "pytest.exit"):
+    _ends_test(_name, f"{_name}.Exception")
+_ends_test("unittest.TestCase.skipTest", "unittest.SkipTest")
+_ends_test("unittest.TestCase.fail", "AssertionError")
 
 
 def _mark_where(run: Run, arguments: Arguments, node: cst.CSTNode, *, skips: bool) -> Value:
@@ -42,18 +47,23 @@ def _mark_where(run: Run, arguments: Arguments, node: cst.CSTNode, *, skips: boo
     return value_of([(surely, SkipMark(surely=True)), (perhaps, SkipMark(surely=False)), (never, UNKNOWN)])
 
 
+@model("pytest.mark.skipif", "pytest.mark.xfail", "unittest.skipIf", "unittest.case.skipIf")
 def _skip_if(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """Of a test that is expected to fail, which may do so, nothing is said, either."""
     return _mark_where(run, arguments, node, skips=True)
 
 
+@model("unittest.skipUnless", "unittest.case.skipUnless")
 def _skip_unless(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return _mark_where(run, arguments, node, skips=False)
 
 
+@model(*ALWAYS)
 def _skip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return Value(((run.state.reach, SkipMark(surely=True)),))
 
 
+@model("pytest.raises", "unittest.TestCase.assertRaises")
 def _expects(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``pytest.raises(E, f, ...)``: what is given after the exceptions is called, and there to raise one of them."""
     func = argument(arguments, 1)
@@ -63,23 +73,3 @@ def _expects(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     rest = replace(arguments.positional, elements=arguments.positional.elements[2:])
     with_handler(run, handler, (), lambda: run.call(func, Arguments(rest, arguments.keywords), node))
     return unknown(run.state.reach)
-
-
-TEST_RUNNERS: dict[str, Callable[[Run, Arguments, cst.CSTNode], Value]] = {
-    "pytest.mark.skipif": _skip_if,
-    "pytest.mark.xfail": _skip_if,
-    "unittest.skipIf": _skip_if,
-    "unittest.case.skipIf": _skip_if,
-    "unittest.skipUnless": _skip_unless,
-    "unittest.case.skipUnless": _skip_unless,
-    **dict.fromkeys(ALWAYS, _skip),
-    "pytest.skip": _ends_test("pytest.skip.Exception"),
-    "pytest.xfail": _ends_test("pytest.xfail.Exception"),
-    "pytest.fail": _ends_test("pytest.fail.Exception"),
-    "pytest.exit": _ends_test("pytest.exit.Exception"),
-    "unittest.TestCase.skipTest": _ends_test("unittest.SkipTest"),
-    "pytest.raises": _expects,
-    "unittest.TestCase.assertRaises": _expects,
-    "unittest.TestCase.fail": _ends_test("AssertionError"),
-}
-"""A test that is expected to fail may do so: nothing is said of it there, either."""

@@ -31,6 +31,7 @@ from tests.flow.programs.made_classes import MADE_CLASSES
 from tests.flow.programs.managers import MANAGERS
 from tests.flow.programs.managers_as_decorators import MANAGERS_AS_DECORATORS
 from tests.flow.programs.matched import MATCHED
+from tests.flow.programs.models import MODELS
 from tests.flow.programs.named_elsewhere import NAMED_ELSEWHERE
 from tests.flow.programs.namespaces import NAMESPACES
 from tests.flow.programs.objects import OBJECTS
@@ -61,6 +62,7 @@ from tests.flow.programs.travelled import TRAVELLED
 from tests.flow.programs.wrappers import WRAPPERS
 
 PROGRAMS = (
+    *MODELS,
     *SMALL_FAULTS,
     *CARRIED, *TRAVELLED, *SETTLED, *MANAGERS_AS_DECORATORS,
     *IMPORTS, *HANDED, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *PUT_OFF, *DECORATORS, *CONTROL,

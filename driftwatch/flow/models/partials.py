@@ -1,0 +1,73 @@
+"""``functools.partial`` and ``partialmethod``: what they are made with, and show of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import libcst as cst
+
+from driftwatch.flow.domain.state import Arguments, ListContent, PartialContent
+from driftwatch.flow.domain.values import Partial, PartialMethod, Value, unknown, value_of
+from driftwatch.flow.interpreter.arguments import argument, at_call
+from driftwatch.flow.interpreter.registry import attribute, model
+from driftwatch.flow.interpreter.run import Run
+
+
+@model("functools.partial")
+def _partial(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    func = argument(arguments, 0)
+    if func is None:
+        return unknown(run.state.reach)
+    marked = at_call(run, arguments, node)
+    rest = ListContent(marked.positional.elements[1:], marked.positional.open, marked.positional.forwarded)
+    key = run.world.identities.number(node, run.frame.uid, "partial", *run.frame.turns)
+    run.state.heap[key] = PartialContent(func, rest, marked.keywords)
+    return Value(((run.state.reach, Partial(key)),))
+
+
+@model("functools.partialmethod")
+def _partial_method(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    return value_of(
+        (where, PartialMethod(atom.key) if isinstance(atom, Partial) else atom)
+        for where, atom in _partial(run, arguments, node).alternatives
+    )
+
+
+def _held(run: Run, arguments: Arguments) -> PartialContent | None:
+    """What a partial was made with."""
+    this = argument(arguments, 0)
+    atom = this.single() if this is not None else None
+    content = run.content(atom.key) if isinstance(atom, Partial) else None
+    return content if isinstance(content, PartialContent) else None
+
+
+@attribute("functools.partial.func")
+def _func(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    held = _held(run, arguments)
+    return unknown(run.state.reach) if held is None else held.func
+
+
+@attribute("functools.partial.args")
+def _args(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    held = _held(run, arguments)
+    return unknown(run.state.reach) if held is None else run.new_list(node, replace(held.positional, is_tuple=True))
+
+
+@attribute("functools.partial.keywords")
+def _keywords(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    held = _held(run, arguments)
+    return unknown(run.state.reach) if held is None else run.new_dict(node, held.keywords)
+
+
+EXAMPLES = {
+    "what_a_partial_shows": """
+        from functools import partial
+
+        import lib.comm as comm
+
+
+        def run():
+            bound = partial(comm.create, 1, rank=0)
+            return bound.func(*bound.args, group=None, **bound.keywords)  #! DW101 group 0.1.0 raises
+        """,
+}
