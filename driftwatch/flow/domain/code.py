@@ -16,8 +16,8 @@ import libcst as cst
 from driftwatch.flow.domain.dependencies import Reads
 from driftwatch.flow.domain.effects import Effects
 from driftwatch.flow.domain.guard import Guard
-from driftwatch.flow.domain.state import Content
-from driftwatch.flow.domain.values import Value
+from driftwatch.flow.domain.state import Content, Entry
+from driftwatch.flow.domain.values import Key, Value
 from driftwatch.flow.syntax.survey import Survey, literal_type
 from driftwatch.flow.syntax.syntax import Tree
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -289,6 +289,10 @@ class ClassCode:
     """What has been assigned to an attribute of the class itself, after its body was executed."""
     set_later: dict[str, dict[FunctionCode, Value]] = field(default_factory=dict)
     """What its methods, others than constructors, set on any instance."""
+    left: Mapping[Key, Entry] = field(default_factory=dict)
+    """What its constructor, analysed by itself, leaves in the attributes of an instance."""
+    set_after: set[str] = field(default_factory=set)
+    """The attributes that something else than a constructor of its own sets on one of its instances."""
     set_in_methods: frozenset[str] | None = None
     """The attributes that its methods set, as it is written; None as long as nobody has asked."""
     told_apart: dict[str, set[Value]] = field(default_factory=dict)

@@ -345,8 +345,18 @@ class Entries:
         for constructor in constructors:
             summary = self.summary(constructor)
             code.constructible &= self._all if summary is None else summary.completes & summary.had
+            if summary is not None and summary.constructs is not None:
+                self._set_left(code, summary)
         if code.constructible != (self._all if before is None else before):
             self._dependencies.change(code, _CONSTRUCTIBLE)
+
+    def _set_left(self, code: ClassCode, constructor: Summary) -> None:
+        """Find out what an instance holds once it is made."""
+        content = constructor.made.get(constructor.constructs or 0)
+        before, code.left = code.left, content.entries if isinstance(content, DictContent) else {}
+        for name in before.keys() | code.left.keys():
+            if isinstance(name, str) and before.get(name) != code.left.get(name):
+                self._dependencies.change(code, name)
 
     def analyse_looked_at(self) -> None:
         """Analyse what was passed over, and turned out to reach the library by what it is given or by what it keeps."""

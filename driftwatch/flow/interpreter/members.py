@@ -37,7 +37,7 @@ from driftwatch.flow.domain.values import (
     value_of,
 )
 from driftwatch.flow.interpreter.library import CONSTRUCTOR, class_member, instance_member, use_name
-from driftwatch.flow.interpreter.objects import content_of, held_by
+from driftwatch.flow.interpreter.objects import as_left, content_of, held_by
 from driftwatch.flow.interpreter.outside import assigned_outside
 from driftwatch.flow.interpreter.receivers import NEXT
 from driftwatch.flow.interpreter.run import Run, as_alternatives
@@ -225,7 +225,7 @@ def _ever_assigned(run: Run, order: list[ClassCode], name: str, where: ReleaseSe
             if any(key_of(atom) is not None for _, atom in known.alternatives):
                 run.world.dependencies.read_early(current, CONTENTS)
             run.state.adopt(current.heap)
-            value = known.within(where)
+            value = as_left(current, name, known.within(where))
             found = value if found is None else join(found, value)
     # Where nothing at all is known, it makes no difference when it turns out that it may be anything.
     nothing = bare and found is None and not any(name in each.methods or name in each.constants for each in order)

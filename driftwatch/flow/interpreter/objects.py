@@ -12,10 +12,22 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode, ModuleCode
+from driftwatch.flow.domain.frames import Frame
 from driftwatch.flow.domain.lineage import holds_what_is_set, lineage
 from driftwatch.flow.domain.state import DictContent, Entry, put
 from driftwatch.flow.domain.taint import anonymous, depends_on_release, tainted_within
-from driftwatch.flow.domain.values import NOTHING, UNKNOWN, Atom, Instance, Value, join, key_of, unknown, value_of
+from driftwatch.flow.domain.values import (
+    NOTHING,
+    UNKNOWN,
+    Atom,
+    Const,
+    Instance,
+    Value,
+    join,
+    key_of,
+    unknown,
+    value_of,
+)
 from driftwatch.flow.interpreter.filled import leave
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.syntax.children import walk
@@ -118,6 +130,39 @@ def set_on_any(run: Run, code: ClassCode, name: str, value: Value) -> None:
     after = known[function] = join(before, value_of((where, _lasting(run, atom)) for where, atom in value.alternatives))
     if set(after.alternatives) != set(before.alternatives):
         run.world.dependencies.change(code, name)
+
+
+def is_being_made(run: Run, code: ClassCode) -> bool:
+    """Whether a constructor of a class, or of one that it has to do with, is being executed."""
+    frame: Frame | None = run.frame
+    while frame is not None:
+        function = frame.function
+        if function is not None and function.owner is not None and function.name in CONSTRUCTORS:
+            if code in lineage(function.owner)[0] or function.owner in lineage(code)[0]:
+                return True
+        frame = frame.caller
+    return False
+
+
+def as_left(code: ClassCode, name: str, value: Value) -> Value:
+    """What was ever set in an attribute of an instance, but for the constants that its constructor puts others over.
+
+    ``self.enabled = True``, and False in a handler: where the handler is always entered, it is False.
+    """
+    entry = code.left.get(name)
+    if entry is None or name in code.set_after or len(value.alternatives) < 2:
+        return value
+    open_, said = EMPTY, dict[Atom, ReleaseSet]()
+    for where, atom in entry.value.alternatives:
+        if isinstance(atom, Const):
+            said[atom] = said.get(atom, EMPTY) | where
+        else:
+            open_ |= where
+    closed = entry.certain - open_
+    return value_of(
+        (where - closed | (where & said.get(atom, EMPTY)) if isinstance(atom, Const) else where, atom)
+        for where, atom in value.alternatives
+    )
 
 
 def hold(run: Run, atom: Instance, name: str, value: Value, where: ReleaseSet, *, certain: bool) -> None:

@@ -145,4 +145,87 @@ OBTAINABLE = (
                 self.both = 2
         """,
     ),
+    marked(
+        "a_flag_is_what_the_constructor_leaves_in_it",
+        """
+        import lib.comm as comm
+
+
+        class Manager:
+            def __init__(self, group):
+                self.enabled = True
+                self.found = None
+                try:
+                    self.found = comm.create(1, 2, group=group)  #! DW101 group 0.1.0 silent@10
+                except Exception:
+                    self.enabled = False
+
+            def fuse(self, x):
+                if not self.enabled:
+                    return x
+                return comm.fuse(x, 1, early=True)
+
+
+        def run(x, group):
+            return Manager(group).fuse(x)
+        """,
+    ),
+    marked(
+        "a_flag_that_others_set_may_be_what_they_set",
+        """
+        import lib.comm as comm
+
+
+        class Manager:
+            def __init__(self, group):
+                self.enabled = True
+                try:
+                    comm.create(1, 2, group=group)  #! DW101 group 0.1.0 silent@9
+                except Exception:
+                    self.enabled = False
+
+            def fuse(self, x):
+                if not self.enabled:
+                    return x
+                return comm.fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises
+
+
+        def _force(manager):
+            manager.enabled = True
+            return manager
+
+
+        def run(x, group):
+            return _force(Manager(group)).fuse(x)
+        """,
+    ),
+    marked(
+        "a_flag_that_a_method_sets_may_be_what_it_sets",
+        """
+        import lib.comm as comm
+
+
+        class Manager:
+            def __init__(self, group):
+                self.enabled = True
+                try:
+                    comm.create(1, 2, group=group)  #! DW101 group 0.1.0 silent@9
+                except Exception:
+                    self.enabled = False
+
+            def enable(self):
+                self.enabled = True
+
+            def fuse(self, x):
+                if not self.enabled:
+                    return x
+                return comm.fuse(x, 1, early=True)  #! DW101 early 0.1.0 raises
+
+
+        def run(x, group):
+            manager = Manager(group)
+            manager.enable()
+            return manager.fuse(x)
+        """,
+    ),
 )
