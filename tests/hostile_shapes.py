@@ -57,6 +57,51 @@ FOLLOWED: Mapping[str, Shape] = {
 }
 """For the analysis as a whole."""
 
+_CALL = b"comm.fuse(1)"
+
+NESTED: Mapping[str, Shape] = {
+    "sums": lambda n: MENTION + b"y = " + _CALL + b" + a" * n + b"\n",
+    "sums_to_the_right": lambda n: MENTION + b"y = " + b"a + " * n + _CALL + b"\n",
+    "texts": lambda n: MENTION + b"y = " + _CALL + b" + 'a'" * n + b"\n",
+    "formatted": lambda n: MENTION + b"y = " + _CALL + b" + f'{a}'" * n + b"\n",
+    "attributes": lambda n: MENTION + b"y = " + _CALL + b".b" * n + b"\n",
+    "calls": lambda n: MENTION + b"y = " + _CALL + b"()" * n + b"\n",
+    "calls_of_methods": lambda n: MENTION + b"y = " + _CALL + b".b()" * n + b"\n",
+    "items": lambda n: MENTION + b"y = " + _CALL + b"[0]" * n + b"\n",
+    "comparisons": lambda n: MENTION + b"y = " + _CALL + b" < a" * n + b"\n",
+    "comparisons_in_brackets": lambda n: MENTION + b"y = " + b"a < (" * n + _CALL + b")" * n + b"\n",
+    "negatives": lambda n: MENTION + b"y = " + b"-" * n + _CALL + b"\n",
+    "denials": lambda n: MENTION + b"y = " + b"not " * n + _CALL + b"\n",
+    "powers": lambda n: MENTION + b"y = " + b"a ** " * n + _CALL + b"\n",
+    "functions_without_names": lambda n: MENTION + b"y = " + b"lambda: " * n + _CALL + b"\n",
+    "conditional_expressions": lambda n: MENTION + b"y = " + b"a if b else " * n + _CALL + b"\n",
+    "and": lambda n: MENTION + b"y = " + _CALL + b" and a" * n + b"\n",
+    "tests_of_or": lambda n: MENTION + b"if " + b"a or " * n + _CALL + b": pass\n",
+    "annotations": lambda n: MENTION + b"y: " + b"a | " * n + b"a = " + _CALL + b"\n",
+    "patterns": lambda n: MENTION + b"match a:\n    case a" + b".b" * n + b": " + _CALL + b"\n",
+    "lists": lambda n: MENTION + b"y = " + b"[" * n + _CALL + b"]" * n + b"\n",
+    "arguments": lambda n: MENTION + b"y = " + b"f(" * n + _CALL + b")" * n + b"\n",
+    "blocks": lambda n: MENTION + b"".join(b" " * i + b"if a:\n" for i in range(n)) + b" " * n + _CALL + b"\n",
+    "elifs": lambda n: MENTION + b"if a: pass\n" + b"elif a: pass\n" * n + b"else: " + _CALL + b"\n",
+    "loops_of_a_comprehension": lambda n: MENTION + b"y = [" + _CALL + b" for a in b" * n + b"]\n",
+}
+"""One call of the library among `n` levels of syntax."""
+
+NESTED_LIBRARY: Mapping[str, Shape] = {
+    "defaults": lambda n: b"def f(x=a" + b" + a" * n + b"): ...\n",
+    "values": lambda n: b"X = a" + b" + a" * n + b"\ndef f(): ...\n",
+    "annotations": lambda n: b"def f(x: a" + b" | a" * n + b"): ...\n",
+    "decorators": lambda n: b"@a" + b".b" * n + b"\ndef f(): ...\n",
+    "tests": lambda n: b"if a" + b" + a" * n + b":\n    def f(): ...\n",
+    "elifs": lambda n: b"if a: pass\n" + b"elif a: pass\n" * n + b"else:\n    def f(): ...\n",
+    "refusals": lambda n: b"def f(x):\n    if x is None and a" + b" + a" * n + b":\n        raise ValueError\n",
+    "bases": lambda n: b"class A(a" + b" + a" * n + b"): ...\ndef f(): ...\n",
+    "exports": lambda n: b"__all__ = ['f']" + b" + ['f']" * n + b"\ndef f(): ...\n",
+    "negatives": lambda n: b"X = " + b"-" * n + b"1\ndef f(): ...\n",
+    "functions_without_names": lambda n: b"X = " + b"lambda: " * n + b"1\ndef f(): ...\n",
+}
+"""A module that defines `f`, with `n` levels of syntax in it."""
+
 TOLD: Mapping[str, Shape] = {
     "decorators": lambda n: MENTION + b"@comm.gone\n" * n + b"def f(): pass\n",
     "calls_in_one_function": lambda n: MENTION + b"def f():\n" + b"    comm.gone(1)\n" * n,

@@ -16,7 +16,7 @@ from driftwatch.report.options import RenderOptions
 from driftwatch.report.styled import Look
 from driftwatch.scan.pipeline import ScanRequest, Watched, scan
 from tests.flow.marked import history
-from tests.hostile_shapes import FOLLOWED, SEARCHED, TOLD, Shape
+from tests.hostile_shapes import FOLLOWED, NESTED, SEARCHED, TOLD, Shape
 
 MORE = 8
 GROWTH = 10
@@ -67,6 +67,14 @@ def test_the_search_of_bytes_grows_as_the_file(kind: str) -> None:
 @pytest.mark.parametrize("kind", FOLLOWED)
 def test_the_analysis_grows_as_the_file(kind: str, tmp_path: Path) -> None:
     shape, n = FOLLOWED[kind], 60
+    followed(tmp_path, shape(2))
+    assert followed(tmp_path, shape(MORE * n)) <= GROWTH * max(followed(tmp_path, shape(n)), 0.02)
+
+
+@pytest.mark.parametrize("kind", sorted({*NESTED} - {"arguments", "blocks", "comparisons_in_brackets", "lists"}))
+def test_the_analysis_grows_as_what_is_nested(kind: str, tmp_path: Path) -> None:
+    """The others are brackets and blocks, of which Python itself takes no more than 200."""
+    shape, n = NESTED[kind], 300
     followed(tmp_path, shape(2))
     assert followed(tmp_path, shape(MORE * n)) <= GROWTH * max(followed(tmp_path, shape(n)), 0.02)
 

@@ -15,6 +15,7 @@ from driftwatch.flow.sources.contents import Contents
 from driftwatch.flow.sources.results_cache import ResultsCache, key_of
 from driftwatch.flow.uses import Analysis, Diagnostic, Unresolved, Use
 from driftwatch.snapshot.model.history import History
+from driftwatch.system.deep_stack import on_deep_stack
 from driftwatch.system.python_text import without_warnings
 
 __all__ = ["Analysis", "analyse"]
@@ -49,15 +50,16 @@ def analyse(
     return found
 
 
+@on_deep_stack
 def _analysed(contents: Contents, histories: Sequence[History], progress: Callable[..., object] | None) -> Analysis:
-    from driftwatch.flow.search import LibrarySearch, many_deep_objects  # noqa: PLC0415
+    from driftwatch.flow.search import LibrarySearch, many_objects  # noqa: PLC0415
     from driftwatch.flow.sources.files import Files  # noqa: PLC0415 - libcst takes longer to import than a warm run lasts
 
     uses: list[Use] = []
     unresolved: list[Unresolved] = []
     analysed: set[str] = set()
     diagnostics: dict[tuple[str, int | None], Diagnostic] = {}
-    with many_deep_objects(), without_warnings():
+    with many_objects(), without_warnings():
         for history in histories:
             files = Files(contents)
             one = LibrarySearch(history, files, progress, len(histories))

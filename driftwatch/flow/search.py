@@ -7,7 +7,6 @@ the library (an alias, a flag, a wrapper, a class), until no more are found.
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -23,23 +22,19 @@ from driftwatch.system.python_text import SourceError
 MAX_ROUNDS = 8
 """How many imports away from a mention of the library files are looked at."""
 
-RECURSION_LIMIT = 6000
-
 COLLECT_AFTER = 2_000_000
 """After how many new objects Python looks for cycles. Syntax is millions of objects without any."""
 
 
 @contextmanager
-def many_deep_objects() -> Iterator[None]:
-    """What an analysis asks of Python: deeply nested source is followed by deeply nested calls, and syntax is large."""
-    limit, thresholds = sys.getrecursionlimit(), gc.get_threshold()
-    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+def many_objects() -> Iterator[None]:
+    """What an analysis asks of Python: syntax is very many objects."""
+    thresholds = gc.get_threshold()
     if thresholds[0]:
         gc.set_threshold(max(thresholds[0], COLLECT_AFTER), *thresholds[1:])
     try:
         yield
     finally:
-        sys.setrecursionlimit(limit)
         if not gc.get_freeze_count():
             # What is there counts as old: all of it is not to be looked through on the way out.
             gc.freeze()

@@ -42,6 +42,7 @@ from driftwatch.scan.pipeline import ScanRequest, Watched, scan
 from driftwatch.scan.report_model import Report
 from driftwatch.scan.selection import codes_of
 from driftwatch.snapshot.model.symbols import Signature
+from driftwatch.system.deep_stack import on_deep_stack
 from driftwatch.system.python_text import without_warnings
 
 _ABOUT_NAMES = ("DW201", "DW202", "DW203")
@@ -106,11 +107,13 @@ def prospects(result: Report, targets: Iterable[Watched]) -> tuple[int, int]:
     return safe, every - safe
 
 
+@on_deep_stack
 def fixes(request: ScanRequest, before: Report) -> Mapping[str, Fix]:
     """What can be offered for the findings of a scan, by fingerprint, all of it proven together."""
     return described(fix(request, unsafe=True, before=before).offer.files, _sources(before))
 
 
+@on_deep_stack
 def fix(
     request: ScanRequest, *, select: Sequence[str] = (), unsafe: bool = False, before: Report | None = None
 ) -> Fixed:

@@ -39,6 +39,7 @@ from driftwatch.scan.selection import chosen_rules, codes_of, severities_of
 from driftwatch.scan.sites import Site, site_order, sites_of
 from driftwatch.scan.sources import Sources, lines_of
 from driftwatch.snapshot.model.history import History
+from driftwatch.system.deep_stack import on_deep_stack
 from driftwatch.system.python_text import SourceError, decode, without_warnings
 from driftwatch.targets.companions import load_companions
 
@@ -92,6 +93,7 @@ class ScanRequest:
     changed: Mapping[str, bytes] = field(default_factory=dict)
 
 
+@on_deep_stack
 def scan(request: ScanRequest) -> Report:
     """Scan the paths of a request; for several modules of one distribution, once for each."""
     results = [_scan(replace(request, targets=layer), request) for layer in _layers(request.targets)]

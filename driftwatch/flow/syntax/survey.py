@@ -8,10 +8,11 @@ the file's syntax, the caller parses everything instead.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
+from driftwatch.flow.syntax.depth import is_too_deep
+from driftwatch.system.deep_stack import MAX_LEVELS
 from driftwatch.system.python_text import SourceError
 
 FILLING_METHODS = frozenset({"add", "append", "appendleft", "extend", "insert", "put", "set", "setdefault", "update"})
@@ -28,17 +29,8 @@ CONSTRUCTORS = frozenset(
 """Methods that run before any other."""
 
 
-MAX_DEPTH = 500
-"""How many levels of syntax a file may have: the full parse is native code, which a deeper one would bring down."""
-
 MAX_STRING = 200
 """Longer text is no name."""
-
-MAX_BRACKETS = 200
-"""As for Python itself, but in any text."""
-
-_BRACKETS = re.compile(r"[()\[\]{}]")
-_PREFIXES = re.compile(r"(?:(?:[-+~]|\b(?:not|await|lambda\s*:)|[\w.]+\s*\*\*)[\s\\]*){500}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +85,7 @@ def survey(text: str) -> Survey | None:
     try:
         tree = ast.parse(text)
     except SyntaxError:
-        if _looks_deep(text):
+        if is_too_deep(text):
             raise SourceError("it is nested too deeply to be parsed") from None
         return None
     except (RecursionError, MemoryError):
@@ -136,7 +128,7 @@ def walk(node: ast.AST, skip: Collection[type[ast.AST]] = ()) -> Iterator[ast.AS
     Nodes of the skipped kinds are left out with all below them.
     """
     level: list[ast.AST] = [node]
-    for _ in range(MAX_DEPTH):
+    for _ in range(MAX_LEVELS):
         if not level:
             return
         below: list[ast.AST] = []
@@ -181,18 +173,6 @@ def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
 _CHILDREN: dict[type, tuple[str, ...]] = {
     kind: _fields_of(kind) for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
-
-
-def _looks_deep(text: str) -> bool:
-    """Whether text that cannot be parsed here has more brackets or prefixes in one another than a parser can bear."""
-    if _PREFIXES.search(text):
-        return True
-    depth = 0
-    for bracket in _BRACKETS.findall(text):
-        depth = depth + 1 if bracket in "([{" else max(depth - 1, 0)
-        if depth > MAX_BRACKETS:
-            return True
-    return False
 
 
 def _look(node: ast.stmt, piece: Piece) -> None:

@@ -16,6 +16,7 @@ import libcst as cst
 
 from driftwatch.flow.syntax.children import walk
 from driftwatch.flow.syntax.concrete import Concrete, is_supported
+from driftwatch.flow.syntax.depth import is_too_deep
 from driftwatch.flow.syntax.positions import Positions, Span
 from driftwatch.flow.uses import Location, Step
 from driftwatch.system.python_text import SourceError
@@ -128,6 +129,8 @@ def of_parsed(path: str, text: str, offset: int, statements: Sequence[ast.stmt])
 
 def _parsed_by_libcst(path: str, text: str, offset: int) -> Tree:
     """Python that is newer than the one that runs, or none at all."""
+    if is_too_deep(text):
+        raise SourceError("it is nested too deeply to be parsed", offset + 1)
     try:
         return Tree(path, offset, cst.parse_module(text), text)
     except cst.ParserSyntaxError as error:

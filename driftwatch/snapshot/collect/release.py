@@ -18,10 +18,12 @@ from driftwatch.snapshot.collect.source_facts import ClassFacts, ModuleFacts, Va
 from driftwatch.snapshot.model.codec import alias_of
 from driftwatch.snapshot.model.symbols import Ref, Snapshot, Symbol, SymbolKind
 from driftwatch.snapshot.sources.tree import SourceTree
+from driftwatch.system.deep_stack import on_deep_stack
 
 UNKNOWN_BASE = "?"
 
 
+@on_deep_stack
 def collect(tree: SourceTree, module: str, release: str, reader: Reader | None = None) -> Snapshot:
     """The API of `module` in one release. A `reader` shared between releases reads equal files once."""
     library = Library(tree, module, release, reader or Reader())

@@ -109,11 +109,13 @@ def competes(rival: Site, winner: Site) -> bool:
 
 def running(body: Sequence[ast.stmt], condition: Condition | None = None) -> Iterator[tuple[ast.stmt, Condition]]:
     """Every statement of a body that runs when it is executed, nested blocks included, with its condition."""
-    condition = condition or Condition()
-    for statement in body:
-        yield statement, condition
-        for block, inner in _blocks(statement, condition):
-            yield from running(block, inner)
+    # Without a call for each block: an `elif` is one block in another.
+    waiting = [(statement, condition or Condition()) for statement in reversed(body)]
+    while waiting:
+        statement, where = waiting.pop()
+        yield statement, where
+        blocks = list(_blocks(statement, where))
+        waiting += [(each, inner) for block, inner in reversed(blocks) for each in reversed(block)]
 
 
 def imports_for_type_checkers(body: Sequence[ast.stmt]) -> Iterator[ast.ImportFrom]:
