@@ -105,7 +105,7 @@ def _matters(entries: Entries, atom: Atom) -> bool:
         summary = entries.summary(atom.code)
         return summary is not None and _summary_matters(entries, atom.code, summary)
     if isinstance(atom, (Class, Instance)):
-        return _class_matters(entries, atom.code)
+        return _class_matters(atom.code)
     return touches_library(atom)
 
 
@@ -134,18 +134,24 @@ def _of_class(code: ClassCode) -> tuple[Value, ...]:
     return (*code.attributes.values(), *code.set_on_class.values(), *code.constants.values())
 
 
-def _class_matters(entries: Entries, code: ClassCode) -> bool:
-    if code.library_bases:
-        return True
-    for value in _of_class(code):
-        # What another object of the code base holds, that one's class tells.
-        for each in (value, *_within(value.only(_is_no_instance), code.heap)):
-            for _, atom in each.alternatives:
-                nested = isinstance(atom, Class) and atom.code is not code and _class_matters(entries, atom.code)
-                if nested or touches_library(atom):
-                    return True
-    for method in code.methods.values():
-        summary = method.summary
-        if summary is not None and (summary.effects.forwards or summary.effects.leaves_open):
+def _class_matters(code: ClassCode) -> bool:
+    """Whether a class tells something, or one that it holds does, be it in a circle."""
+    found, met = [code], {code}
+    while found:
+        current = found.pop()
+        if current.library_bases:
             return True
+        for value in _of_class(current):
+            # What another object of the code base holds, that one's class tells.
+            for each in (value, *_within(value.only(_is_no_instance), current.heap)):
+                for _, atom in each.alternatives:
+                    if touches_library(atom):
+                        return True
+                    if isinstance(atom, Class) and atom.code not in met:
+                        met.add(atom.code)
+                        found.append(atom.code)
+        for method in current.methods.values():
+            summary = method.summary
+            if summary is not None and (summary.effects.forwards or summary.effects.leaves_open):
+                return True
     return False

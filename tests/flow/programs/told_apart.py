@@ -71,4 +71,30 @@ TOLD_APART = (
         """,
         runs=False,
     ),
+    marked(
+        "classes_that_hold_one_another",
+        """
+        import lib.comm as comm
+        from other import Environment
+
+
+        def run(x):
+            return comm.gather(x, axis=Environment.size)  #! DW201 gather 0.1.0 raises
+        """,
+        other="""
+        import lib.comm as comm
+
+
+        class Environment:
+            size = 0
+
+
+        class Template:
+            environment = Environment
+            legacy = comm.level
+
+
+        Environment.template = Template
+        """,
+    ),
 )
