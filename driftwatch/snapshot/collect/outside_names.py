@@ -115,6 +115,10 @@ def _dotted(node: ast.expr) -> str | None:
 def exports_are_written(body: Sequence[ast.stmt]) -> bool:
     """Whether ``__all__`` is made of literals, and of what other modules export, alone."""
     for statement, _ in running(body):
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            if _changes_exports(statement):
+                return False
+            continue
         if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             if any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
@@ -126,6 +130,22 @@ def exports_are_written(body: Sequence[ast.stmt]) -> bool:
                 if func.attr not in ("append", "extend") or not all(map(_is_literal, statement.value.args)):
                     return False
     return True
+
+
+def _changes_exports(node: ast.AST) -> bool:
+    """Whether some code, whenever it runs, gives ``__all__`` other names than are written."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute):
+            changes, place = True, inner.value
+        elif isinstance(inner, ast.Subscript):
+            changes, place = not isinstance(inner.ctx, ast.Load), inner.value
+        elif isinstance(inner, ast.Name):
+            changes, place = not isinstance(inner.ctx, ast.Load), inner
+        else:
+            continue
+        if changes and isinstance(place, ast.Name) and place.id == "__all__":
+            return True
+    return False
 
 
 def further_exports(body: Sequence[ast.stmt]) -> Iterator[str]:
