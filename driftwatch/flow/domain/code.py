@@ -226,21 +226,27 @@ def is_private_name(name: str) -> bool:
     return name.startswith("_") and not (name.startswith("__") and name.endswith("__"))
 
 
+ANY_INSTANCE = "any instance"
+"""An instance that a function looks at, which it is called of or given, among the names of its parameters."""
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What a call of a function does, its arguments unknown.
 
     `effects` are not changed any more; those that it `changes` are the containers that were there before, and it
-    `chooses` where a test decides whether something is in what it makes. `reads`: what it went by that others may
-    change. `made`: the containers that it has made itself, and gives back or leaves in what it was called of.
-    `constructs` is the instance that a constructor was called of. `conditional`: whether it completes a test decides
-    that depends on the release and could not be followed. `had`: where there is what its parameters are declared to
-    take.
+    `chooses` where a test decides whether something is in what it makes. `varies`: the parameters of which is made what
+    it gives, or has made, or which have chosen it; `ANY_INSTANCE` is one of whose kind it takes it to be. `reads`: what
+    it went by that others may change. `made`: the containers that it has made itself, and gives back or leaves in what
+    it was called of. `constructs` is the instance that a constructor was called of. `conditional`: whether it completes
+    a test decides that depends on the release and could not be followed. `had`: where there is what its parameters are
+    declared to take. `work` is how many statements it executes.
     """
 
     returns: Value
     completes: ReleaseSet
     effects: Effects
+    varies: frozenset[str]
     heap: dict[int, Content]
     reaches: Mapping[Ref, ReleaseSet]
     """What it reaches of the library, and where."""
@@ -249,6 +255,7 @@ class Summary:
     constructs: int | None
     conditional: ReleaseSet
     had: ReleaseSet
+    work: int
 
 
 @dataclass(frozen=True)

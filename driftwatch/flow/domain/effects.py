@@ -13,8 +13,8 @@ class Effects:
     """What happens depends on what a parameter is."""
     asks_constants: bool = False
     """It depends even on the text or number that a parameter is."""
-    chooses: bool = False
-    """A test of what a parameter is, or of what the function is called of, decides what is done."""
+    chooses: set[str] = field(default_factory=set)
+    """The parameters of which a test, or what is looked up by them, decides what is done."""
     leaves_open: bool = False
     """A call of the library passes what is not known here, and may be to somebody who calls this."""
     forwards: bool = False
@@ -39,7 +39,6 @@ class Effects:
         """A function is called with what may be this one's own parameters: what it does with them is done here."""
         self.asks_parameters |= callee.asks_parameters
         self.asks_constants |= callee.asks_constants
-        self.chooses |= callee.chooses
         self.leaves_open |= callee.leaves_open
         self.fills |= callee.fills
         self.hands_over |= callee.hands_over

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from driftwatch.flow.domain.state import Content, DictContent, Entry, ListContent
 from driftwatch.flow.domain.taint import made_from
-from driftwatch.flow.domain.values import join, unknown, value_of
-from driftwatch.releases import ReleaseSet
+from driftwatch.flow.domain.values import Atom, Const, Unknown, Value, join, unknown, value_of
+from driftwatch.releases import ReleaseSet, union
 
 
 def loosened(content: Content, where: ReleaseSet) -> Content:
@@ -31,3 +31,23 @@ def _loose(entry: Entry, where: ReleaseSet) -> Entry:
     # What told something about the release may be a guard still.
     value, certain = join(entry.value, made_from(here, entry.value)), entry.certain - where
     return entry if value == entry.value and certain == entry.certain else replace(entry, certain=certain, value=value)
+
+
+MAX_NUMBERS = 4
+"""A variable that has been more numbers than these is one that somebody counts with."""
+
+
+def counted(value: Value) -> Value:
+    """What a variable may be that is assigned again and again: of many numbers, any; and of any, no single one."""
+    anything = value.where(lambda atom: isinstance(atom, Unknown))
+    numbers = [where for where, atom in value.alternatives if _is_number(atom)]
+    if len(numbers) <= MAX_NUMBERS and not (numbers and anything):
+        return value
+    rest = value_of((where if not _is_number(a) else where - anything, a) for where, a in value.alternatives)
+    if len(numbers) <= MAX_NUMBERS:
+        return rest
+    return join(rest.only(lambda atom: not _is_number(atom)), made_from(union(numbers), value))
+
+
+def _is_number(atom: Atom) -> bool:
+    return isinstance(atom, Const) and isinstance(atom.value, (int, float)) and not isinstance(atom.value, bool)

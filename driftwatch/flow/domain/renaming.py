@@ -73,7 +73,7 @@ class Renaming:
                 return made_from(where, given).alternatives
             # What a test has found out of it by then is true of it here, too.
             return [
-                (there & where, each)
+                (there & where, _as_found(each, atom))
                 for there, each in given.alternatives
                 if there & where and (atom.truth is None or truth(each) is not (not atom.truth))
             ]
@@ -91,6 +91,15 @@ class Renaming:
         if isinstance(atom, (Managed, Giving)):
             return replace(atom, gives=self.value(atom.gives))
         return atom
+
+
+def _as_found(given: Atom, atom: Unknown) -> Atom:
+    """What is given for a parameter, with what has been found out of that."""
+    if not isinstance(given, Unknown) or (atom.truth is None and not atom.tainted):
+        return given
+    return replace(
+        given, truth=given.truth if atom.truth is None else atom.truth, tainted=given.tainted or atom.tainted
+    )
 
 
 def held_by(content: Content) -> list[Value]:

@@ -72,15 +72,17 @@ def _owner_of(atom: Atom) -> Atom:
 def derived_from(releases: ReleaseSet, *values: Value) -> Value:
     """As `made_from`, of values alone: what it is of a parameter's, whoever calls the function decides."""
     made = made_from(releases, *values)
-    parameter = None
+    parameter, part = None, True
     for value in values:
         for _, atom in value.alternatives:
-            if parameter is None and type(atom) is Unknown:
-                parameter = atom.parameter
+            if type(atom) is Unknown and atom.parameter is not None:
+                parameter, part = parameter or atom.parameter, part and atom.part
     if parameter is None:
         return made
     return Value(
-        tuple((where, Unknown(parameter, is_tainted(atom), derived=True)) for where, atom in made.alternatives)
+        tuple(
+            (where, Unknown(parameter, is_tainted(atom), derived=True, part=part)) for where, atom in made.alternatives
+        )
     )
 
 

@@ -44,10 +44,10 @@ class Const(Atom):
 class Unknown(Atom):
     """Nothing is known. `parameter` names the parameter of the current function it came in by, if it did.
 
-    `derived` says that it is not that itself, but something in it or made from it. `tainted` says that it was made, by
-    something that is not understood, from what depends on the release: a test of it may be a guard. `truth` is what it
-    counts as in a test, where that is known. `name` is that of the library's object that it is, where it is one. `of`
-    is what it was read from, an instance of the library's or what may be one, and the attribute's name.
+    `derived`: it is something in that or made from it, and `part` of its attributes alone, no text or number that a
+    caller gives. `tainted`: something not understood made it from what depends on the release; a test of it may be a
+    guard. `truth` is what it counts as in a test. `name` is that of the library's object that it is, where it is one.
+    `of` is what it was read from, an instance of the library's or what may be one, and the attribute's name.
     """
 
     parameter: str | None = None
@@ -56,6 +56,7 @@ class Unknown(Atom):
     derived: bool = False
     name: str | None = None
     of: tuple[Atom, str] | None = None
+    part: bool = False
 
 
 @frozen

@@ -8,7 +8,7 @@ import libcst as cst
 
 from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent
-from driftwatch.flow.domain.taint import differs_by_release, made_from
+from driftwatch.flow.domain.taint import derived_from, differs_by_release
 from driftwatch.flow.domain.values import (
     TAINTED,
     UNKNOWN,
@@ -113,7 +113,7 @@ def unknown_call(
             lose(run, value, node, PASSED_ON)
     run.may_raise()
     reach = run.state.reach
-    made = made_from(reach, *given, Value(((reach, callee or UNKNOWN),)))
+    made = derived_from(reach, *given, Value(((reach, callee or UNKNOWN),)))
     return join(made, _default(arguments, node).within(reach))
 
 

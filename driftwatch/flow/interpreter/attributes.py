@@ -186,15 +186,17 @@ def _of_function(run: Run, atom: Function, name: str, where: ReleaseSet) -> list
 def _of_unknown(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CSTNode) -> list[Alternative]:
     """An attribute of what was not looked at, or is not known, where there is a way to know more of it."""
     known: Value | None = None
+    made_of: str | None = None
     if isinstance(atom, Lazy):
         modules = run.world.modules
         known = modules.enumeration(atom) or modules.written_out(atom) or modules.short_class(atom)
     elif isinstance(atom, Unknown):
         run.asks(atom.parameter)
+        made_of = atom.parameter
         run.effects.fills |= name in CHANGING_METHODS
         known = None if atom.derived else by_annotation(run, atom.parameter)
     if known is None:
-        return [(where, UNKNOWN)]
+        return [(where, UNKNOWN if made_of is None else Unknown(made_of, derived=True, part=True))]
     return list(attribute_of(run, known.within(where), name, node).alternatives)
 
 

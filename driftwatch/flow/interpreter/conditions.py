@@ -147,7 +147,7 @@ def _split(
             holds |= where if is_true is not False else EMPTY
             fails |= where if is_true is not True else EMPTY
         if is_true is None and of_parameter(atom):
-            run.effects.chooses = True
+            run.effects.chooses.add(atom.parameter or "")
         if is_true is None and (guards.mask or is_tainted(atom)):
             undecided |= where if is_tainted(atom) else where & guards
     yes, no = state.fork(holds | ghost_holds), state.fork(fails | ghost_fails)

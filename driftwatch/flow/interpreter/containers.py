@@ -99,7 +99,9 @@ def merge_value(run: Run, content: DictContent, value: Value) -> DictContent:
                 content = put(content, key, entry)
         elif not (isinstance(atom, Const) and atom.value is None):
             forwarded = of_parameter(atom) and not atom.derived
-            run.asks(getattr(atom, "parameter", None))
+            if of_parameter(atom):
+                run.asks(atom.parameter)
+                run.effects.chooses.add(atom.parameter or "")
             content = content.opened(where)
             if forwarded:
                 content = replace(content, forwarded=content.forwarded | where)
@@ -214,6 +216,7 @@ def spread_into(run: Run, content: ListContent, value: Value) -> ListContent:
         open_ |= where
         if of_parameter(atom):
             run.asks(atom.parameter)
+            run.effects.chooses.add(atom.parameter or "")
             forwarded |= EMPTY if atom.derived else where
     return _bounded(replace(content, elements=elements, open=open_, forwarded=forwarded, others=others))
 
@@ -389,8 +392,10 @@ def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alterna
             return [(where & run.history.has_module(key.value), LibModule(key.value))]
         if isinstance(key.value, str) and run.target.is_above(key.value):
             return [(where, LibModule(key.value))]
-    if isinstance(owner, Unknown):
-        run.asks(owner.parameter)
+    for each in (owner, key):
+        if of_parameter(each):
+            run.asks(each.parameter)
+            return [(where, Unknown(each.parameter, derived=True, part=each.part))]
     return [(where, UNKNOWN)]
 
 
@@ -431,6 +436,8 @@ def may_be_another(key: Atom, keys: DictContent) -> bool:
 
 def chosen_from(run: Run, key: Atom, found: list[Alternative]) -> list[Alternative]:
     """What a key that is not known may choose of these: of what is told of the library, nobody can tell which."""
+    if of_parameter(key):
+        run.effects.chooses.add(key.parameter or "")
     if any(isinstance(atom, Const) for _, atom in found):
         # A caller knows who says which it is.
         run.asks_constant(key)

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode, Summary, is_private_name
+from driftwatch.flow.domain.code import ANY_INSTANCE, ClassCode, FunctionCode, ModuleCode, Summary, is_private_name
 from driftwatch.flow.domain.coverage import Coverage, switched_off
 from driftwatch.flow.domain.dependencies import COMPLETES, Reads
 from driftwatch.flow.domain.frames import Frame, Recording
 from driftwatch.flow.domain.heap import Heap
 from driftwatch.flow.domain.recorder import merged_constructions
 from driftwatch.flow.domain.renaming import reachable
-from driftwatch.flow.domain.state import Content, DictContent, PartialContent, State
-from driftwatch.flow.domain.taint import anonymous
-from driftwatch.flow.domain.values import Instance, Value, value_of
+from driftwatch.flow.domain.state import Content, DictContent, State
+from driftwatch.flow.domain.values import Instance, Value
+from driftwatch.flow.interpreter.choices import leaves_out, varies
 from driftwatch.flow.interpreter.deferred import finish
 from driftwatch.flow.interpreter.filled import holds_library
 from driftwatch.flow.interpreter.functions import execute_body
@@ -178,17 +178,17 @@ class Entries:
             function.owner.guards = (*function.given_guards, *run.path)
         before = function.module.heap.keys() | (function.owner.heap.keys() if function.owner is not None else set())
         made = self._made(value, this, before, end)
-        # What a parameter was is for its own function to know.
-        returns = value_of((w, anonymous(a)) for w, a in value.alternatives)
         completes = end.reach if end is not None else EMPTY
         lost = self._all - reach
         effects = frame.effects
-        chooses = (effects.chooses or bool(effects.looks_at)) and any(map(_is_undecided, made.values()))
+        chosen_by = effects.chooses | ({ANY_INSTANCE} if effects.looks_at else set())
+        chooses = chosen_by if any(map(leaves_out, made.values())) else set()
         changes = {key for key in effects.changes if key in before or key in self._world.shared}
         return Summary(
-            returns,
+            value,
             completes | lost,
             replace(effects, chooses=chooses, changes=changes),
+            varies(effects, value, made),
             {k: c for k, c in end.heap.as_dict().items() if k not in self._world.shared} if end is not None else {},
             coverage.symbols() if coverage is not None else {},
             gathered,
@@ -196,6 +196,7 @@ class Entries:
             this.site if this is not None else None,
             end.conditional if end is not None else EMPTY,
             had,
+            granted - budget.left,
         )
 
     def _constructed_by(self, run: Run, constructor: FunctionCode, receiver: ClassCode | None) -> Instance:
@@ -475,14 +476,6 @@ def _reaching(code: ClassCode) -> list[FunctionCode]:
 
     calls = any(method.calls_library for method in code.methods.values())
     return [each for each in code.methods.values() if reaches(each)] if holding or calls else []
-
-
-def _is_undecided(content: Content) -> bool:
-    """Whether there is something in a container that may be there, or may not."""
-    if isinstance(content, PartialContent):
-        return False
-    entries = content.entries.values() if isinstance(content, DictContent) else content.elements
-    return any(entry.certain != entry.releases for entry in entries)
 
 
 def _writers_first(module: ModuleCode) -> list[FunctionCode]:

@@ -47,6 +47,7 @@ from driftwatch.flow.domain.values import (
     value_of,
 )
 from driftwatch.flow.interpreter.arguments import is_interesting, passes_constants, unknown_call
+from driftwatch.flow.interpreter.choices import says
 from driftwatch.flow.interpreter.deferred import COROUTINE, defer, put_off
 from driftwatch.flow.interpreter.escape import has_library
 from driftwatch.flow.interpreter.generators import begin_generator, end_generator
@@ -123,7 +124,7 @@ def _follow(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode)
     if not _must_enter(run, callee, arguments, node):
         summary = run.world.entries.summary(function)
         if summary is not None:
-            ask_for(run.effects, summary.effects, arguments)
+            ask_for(run.effects, summary.effects, arguments, chosen=bool(summary.varies))
             for symbol, where in summary.reaches.items():
                 run.reaches(node, symbol, where & run.state.reach)
             return by_summary(run, summary, arguments, callee, node)
@@ -227,7 +228,7 @@ def _decides(run: Run, callee: Function, summary: Summary, arguments: Arguments)
         return True
     if any(map(is_left_open, summary.returns.alternatives)) and passes_constants(run, arguments):
         return True
-    if _answers_for_itself(run, callee.bound, summary):
+    if says(run, callee, summary, arguments) or _answers_for_itself(run, callee.bound, summary):
         return True
     if not summary.effects.chooses:
         return False
@@ -351,7 +352,7 @@ def enter(
     tests = run.path[len(path) :]
     run.frame = outer_frame
     run.go_back(path)
-    ask_for(run.effects, frame.effects, arguments)
+    ask_for(run.effects, frame.effects, arguments, chosen=bool(frame.effects.chooses))
     run.effects.on_call(frame.effects, nested=nested)
     end = end if end is not None else State(EMPTY, {}, outer.heap)
     variables = frame.outside(end) or outer.vars

@@ -17,6 +17,7 @@ from driftwatch.flow.domain.dependencies import COMPLETES
 from driftwatch.flow.domain.enums import is_enumeration
 from driftwatch.flow.domain.frames import SILENT, Definitions, Frame, Recording
 from driftwatch.flow.domain.heap import Heap
+from driftwatch.flow.domain.loosening import counted
 from driftwatch.flow.domain.pure import writable
 from driftwatch.flow.domain.state import Arguments, Content, Entry, ListContent, State
 from driftwatch.flow.domain.values import (
@@ -470,7 +471,7 @@ class Modules:
         """A function assigns to a module's variable."""
         before = module.global_writes.get(name, Value())
         identities = self._world.identities
-        after = join(identities.renewed(before, value), value)
+        after = counted(join(identities.renewed(before, value), value))
         if set(after.alternatives) != set(before.alternatives):
             leave(self._world, module, name, (value,), heap)
             module.global_writes[name] = after

@@ -35,6 +35,13 @@ def all_parameters(params: cst.Parameters) -> list[cst.Param]:
     return [*params.posonly_params, *params.params, *params.kwonly_params]
 
 
+def rest_parameters(function: FunctionCode) -> Iterator[str]:
+    """The parameters that take what no other one does: ``*args`` and ``**kwargs``."""
+    for each in (function.node.params.star_arg, function.node.params.star_kwarg):
+        if isinstance(each, cst.Param):
+            yield each.name.value
+
+
 def default_texts(function: FunctionCode) -> Iterator[str]:
     """The texts that parameters of a function have as defaults."""
     for each in all_parameters(function.node.params):

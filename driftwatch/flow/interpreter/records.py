@@ -11,6 +11,7 @@ from driftwatch.flow.domain.values import UNKNOWN, Const, Factory, Instance, Val
 from driftwatch.flow.interpreter.member_writes import write_attribute
 from driftwatch.flow.interpreter.members import instance_attribute
 from driftwatch.flow.interpreter.objects import hold
+from driftwatch.flow.interpreter.parameters import rest_parameters
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.syntax.syntax import dotted_name, statements
 from driftwatch.releases import ReleaseSet
@@ -61,6 +62,8 @@ def fill(run: Run, made: Instance, arguments: Arguments, node: cst.CSTNode) -> N
     reach = run.state.reach
     positional = arguments.positional
     maybe = (positional.open | positional.forwarded | arguments.keywords.open | arguments.keywords.forwarded) & reach
+    if maybe and run.frame.function is not None:
+        run.effects.chooses.update(rest_parameters(run.frame.function))
     for i, (name, default) in enumerate(fields_of(made.code).items()):
         given: Entry | None = arguments.keywords.entries.get(name)
         if i < len(positional.elements):
@@ -69,7 +72,7 @@ def fill(run: Run, made: Instance, arguments: Arguments, node: cst.CSTNode) -> N
         absent = reach - (given.certain if given is not None else value.defined())
         value = join(value, _default(run, default.within(absent), node))
         value = join(value, unknown((absent & maybe) | (reach - value.defined())))
-        write_attribute(run, made.code, name, _flags(value))
+        write_attribute(run, made.code, name, of_any(value))
         hold(run, made, name, value, reach, certain=True)
 
 
@@ -83,7 +86,7 @@ def _default(run: Run, default: Value, node: cst.CSTNode) -> Value:
     return found
 
 
-def _flags(value: Value) -> Value:
+def of_any(value: Value) -> Value:
     """What is kept of a field for any instance: text and numbers tell nothing, where it is not known of which one."""
     return value_of(
         (where, UNKNOWN if isinstance(atom, Const) and not isinstance(atom.value, (bool, type(None))) else atom)

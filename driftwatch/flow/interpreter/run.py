@@ -395,7 +395,7 @@ class Run:
     def asks_constant(self, atom: Atom) -> bool:
         """What happens here depends on the text or number that a parameter of the current function is, if it is one."""
         content = self.content(atom.key) if isinstance(atom, ListRef) else None
-        given = of_parameter(atom) or (isinstance(content, ListContent) and bool(content.forwarded))
+        given = (of_parameter(atom) and not atom.part) or (isinstance(content, ListContent) and bool(content.forwarded))
         if given:
             self.effects.asks_parameters = self.effects.asks_constants = True
         return given
@@ -406,7 +406,7 @@ class Run:
         Where the library decides on one side and a parameter on the other, a caller who gives a constant may know.
         """
         made = derived_from(releases, *(tainted_within_containers(value, self.content) for value in values))
-        if any(is_tainted(atom) and of_parameter(atom) for _, atom in made.alternatives):
+        if any(is_tainted(atom) and of_parameter(atom) and not atom.part for _, atom in made.alternatives):
             self.asks_of_library(*values)
         return made
 

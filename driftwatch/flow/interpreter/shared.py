@@ -334,7 +334,8 @@ def _absorbed(before: DictContent, content: DictContent, heap: dict[int, Content
     entries = dict(before.entries)
     for name, entry in content.entries.items():
         known = entries.get(name)
-        value = _lasting(entry.value, heap, world)
+        same = known is not None and _same(entry.value, known.value)
+        value = entry.value if same else _lasting(entry.value, heap, world)
         if known is None:
             entries[name] = replace(entry, certain=EMPTY, value=value)
         else:

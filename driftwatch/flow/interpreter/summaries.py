@@ -6,6 +6,7 @@ the same; what it makes, it makes for this call.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import libcst as cst
@@ -21,9 +22,11 @@ from driftwatch.flow.domain.values import (
     Alternative,
     Class,
     DictRef,
+    External,
     Function,
     Instance,
     ListRef,
+    Opaque,
     Unknown,
     Value,
     join,
@@ -78,15 +81,32 @@ def is_special(run: Run, this: Instance, summary: Summary, arguments: Arguments)
     return (says or bool(looked_at and summary.made)) and run.world.dependencies.stale(summary.reads)
 
 
+def holds_its_own(run: Run, this: Instance, names: Collection[str]) -> bool:
+    """Whether one of these attributes is known of an instance, and is not what it is of any."""
+    content = content_of(run, this)
+    for name in content.entries if content is not None else ():
+        if name in names and content is not None and isinstance(name, str):
+            own = held_by(run, this, content, name, run.state.reach)[0]
+            known = any(not isinstance(atom, (Unknown, External, Opaque)) for _, atom in own.alternatives)
+            if known and set(own.alternatives) != set(_of_any(this, name).alternatives):
+                return True
+    return False
+
+
+def _of_any(this: Instance, name: str) -> Value:
+    """What an attribute may be of any instance of a class."""
+    found = Value()
+    for each in lineage(this.code)[0]:
+        found = join(found, each.attributes.get(name, Value()))
+    return found
+
+
 def _differs(run: Run, this: Instance, name: str, own: Value, *, told: bool) -> bool:
     """Whether an attribute is something else than what is said of all instances.
 
     `told`: only what tells something about the library counts, and where not all instances have the same.
     """
-    of_any = Value()
-    order = lineage(this.code)[0]
-    for each in order:
-        of_any = join(of_any, each.attributes.get(name, Value()))
+    of_any, order = _of_any(this, name), lineage(this.code)[0]
     if set(own.alternatives) == set(of_any.alternatives):
         return _holds_more(run, this, own)
     if told:
@@ -108,10 +128,16 @@ def _is_followed(alternative: Alternative) -> bool:
     return key_of(atom) is not None or isinstance(atom, (Function, Class))
 
 
-def ask_for(caller: Effects, callee: Effects, arguments: Arguments) -> None:
-    """What a function that is called asks of its parameters, or does to them, the caller does with its own there."""
-    if any(isinstance(a, Unknown) and a.parameter for value in arguments.values() for _, a in value.alternatives):
+def ask_for(caller: Effects, callee: Effects, arguments: Arguments, *, chosen: bool) -> None:
+    """What a function that is called asks of its parameters, or does to them, the caller does with its own there.
+
+    `chosen`: they choose what it gives.
+    """
+    given = (a for value in arguments.values() for _, a in value.alternatives)
+    own = {atom.parameter for atom in given if isinstance(atom, Unknown) and atom.parameter}
+    if own:
         caller.on_parameters(callee)
+        caller.chooses |= own if chosen else set()
 
 
 def by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Function, node: cst.CSTNode) -> Value:
@@ -144,16 +170,15 @@ def by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Functio
 
 def _made_by(run: Run, summary: Summary, arguments: Arguments, callee: Function, node: cst.CSTNode) -> Renaming | None:
     """What a function that is not followed makes in one call; a constructor leaves it in what it is called of."""
-    if not summary.made:
+    if not summary.made and not any(map(_is_passed_on, summary.returns.alternatives)):
         return None
     frame, state, this = run.frame, run.state, callee.bound
     numbers = run.world.identities
     keys = {key: numbers.number(node, frame.uid, "made", *frame.turns, of=key) for key in summary.made}
-    parameters: dict[str, Value] = {}
     constructed = summary.constructs if isinstance(this, Instance) and this.site is not None else None
     if constructed is not None and isinstance(this, Instance) and this.site is not None:
         keys[constructed] = this.site
-        parameters = bind_arguments(run, callee.code, this, arguments, node, numbers.call(frame, node))
+    parameters = bind_arguments(run, callee.code, this, arguments, node, numbers.call(frame, node))
     renaming = Renaming(keys, parameters)
     run.made.update(keys.values())
     for old, new in keys.items():
@@ -167,6 +192,11 @@ def _made_by(run: Run, summary: Summary, arguments: Arguments, callee: Function,
                 stays(run, entry.value)
         state.heap[new] = after
     return renaming
+
+
+def _is_passed_on(alternative: Alternative) -> bool:
+    atom = alternative[1]
+    return isinstance(atom, Unknown) and atom.parameter is not None
 
 
 def _change(run: Run, summary: Summary) -> None:

@@ -19,9 +19,10 @@ from driftwatch.flow.domain.values import (
 )
 from driftwatch.flow.interpreter.arguments import argument, unknown_call
 from driftwatch.flow.interpreter.escape import lose
+from driftwatch.flow.interpreter.member_writes import write_attribute
 from driftwatch.flow.interpreter.members import instance_attribute
 from driftwatch.flow.interpreter.objects import content_of, hold, make
-from driftwatch.flow.interpreter.records import fields_of, is_record
+from driftwatch.flow.interpreter.records import fields_of, is_record, of_any
 from driftwatch.flow.interpreter.registry import method, model
 from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.snapshot.model.standard_bases import NAMED_TUPLES
@@ -115,6 +116,7 @@ def _with_changes(run: Run, this: Instance, changes: DictContent, node: cst.CSTN
     run.state.heap[made.site] = content
     for name, entry in changes.entries.items():
         assert isinstance(name, str)
+        write_attribute(run, made.code, name, of_any(entry.value.within(entry.releases & reach)))
         hold(run, made, name, entry.value, entry.releases & reach, certain=entry.releases <= entry.certain)
     if changes.open & reach:
         run.state.heap[made.site] = loosened(run.state.heap[made.site], changes.open & reach)

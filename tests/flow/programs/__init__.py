@@ -18,6 +18,7 @@ from tests.flow.programs.dynamic import DYNAMIC
 from tests.flow.programs.exported import EXPORTED
 from tests.flow.programs.filled import FILLED
 from tests.flow.programs.flags import FLAGS
+from tests.flow.programs.given_back import GIVEN_BACK
 from tests.flow.programs.guards import GUARDS
 from tests.flow.programs.handed import HANDED
 from tests.flow.programs.helpers import HELPERS
@@ -71,6 +72,6 @@ PROGRAMS = (
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
     *ITERATION, *EXPORTED, *CONSTANTS, *FILLED, *PUT_BY_OTHERS, *MATCHED, *TOLD_BY_CALLERS,
     *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *TOLD_APART, *NAMED_ELSEWHERE,
-    *COMPARED, *REPLACED, *NAMESPACES, *LOOKED_UP, *MADE_CLASSES, *CAREFUL,
+    *COMPARED, *REPLACED, *NAMESPACES, *GIVEN_BACK, *LOOKED_UP, *MADE_CLASSES, *CAREFUL,
     *CALL_GRAPH,
 )  # fmt: skip
