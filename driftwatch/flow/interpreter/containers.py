@@ -392,11 +392,16 @@ def item_of(run: Run, owner: Atom, key: Atom, where: ReleaseSet) -> list[Alterna
             return [(where & run.history.has_module(key.value), LibModule(key.value))]
         if isinstance(key.value, str) and run.target.is_above(key.value):
             return [(where, LibModule(key.value))]
-    for each in (owner, key):
-        if of_parameter(each):
-            run.asks(each.parameter)
-            return [(where, Unknown(each.parameter, derived=True, part=each.part))]
-    return [(where, UNKNOWN)]
+    return [(where, _made_of(run, owner, key))]
+
+
+def _made_of(run: Run, *given: Atom) -> Atom:
+    """What nobody can tell, made of what may be parameters."""
+    for atom in given:
+        if of_parameter(atom):
+            run.asks(atom.parameter)
+            return Unknown(atom.parameter, derived=True, part=atom.part)
+    return UNKNOWN
 
 
 def _nothing_there(run: Run, exception: str, where: ReleaseSet) -> list[Alternative]:
@@ -467,9 +472,6 @@ def anything_in(keys: DictContent, where: ReleaseSet) -> list[Alternative]:
         if here - entry.value.defined():
             found.append((here - entry.value.defined(), UNKNOWN))
     return found
-
-
-# -- writing -----------------------------------------------------------------------------------------------------------
 
 
 # -- all and any -------------------------------------------------------------------------------------------------------
