@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from driftwatch.flow.domain.dependencies import Dependencies, Reads
+from driftwatch.flow.domain.code import Reads
+from driftwatch.flow.domain.dependencies import Dependencies
 
 
 @dataclass

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from driftwatch.flow.domain.state import DictContent, Entry, ListContent
+from driftwatch.flow.domain.contents import DictContent, Entry, ListContent
 from driftwatch.flow.domain.values import Const, DictRef, Unknown, Value, unknown, value_of
 from driftwatch.releases import EMPTY, ReleaseSet
 

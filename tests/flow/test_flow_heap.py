@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from driftwatch.flow.domain.contents import Content, ListContent
 from driftwatch.flow.domain.heap import Heap
-from driftwatch.flow.domain.state import Content, ListContent
 from driftwatch.releases import ReleaseSet
 
 CONTENTS: list[Content] = [ListContent(open=ReleaseSet(mask)) for mask in range(6)]

@@ -14,7 +14,7 @@ from driftwatch.flow.models.partials import _partial
 MADE = """
 from dataclasses import replace
 
-from driftwatch.flow.domain.state import Arguments
+from driftwatch.flow.domain.contents import Arguments
 from driftwatch.flow.domain.values import Object, Value
 from driftwatch.flow.interpreter.arguments import argument
 from driftwatch.flow.interpreter.registry import attribute, method, model

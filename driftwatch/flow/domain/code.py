@@ -13,10 +13,9 @@ from typing import Any
 
 import libcst as cst
 
-from driftwatch.flow.domain.dependencies import Reads
+from driftwatch.flow.domain.contents import Content, Entry
 from driftwatch.flow.domain.effects import Effects
 from driftwatch.flow.domain.guard import Guard
-from driftwatch.flow.domain.state import Content, Entry
 from driftwatch.flow.domain.values import Key, Value
 from driftwatch.flow.syntax.survey import Survey, literal_type
 from driftwatch.flow.syntax.syntax import Tree
@@ -24,6 +23,9 @@ from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model.symbols import Ref
 
 _IMPORTERS = frozenset({"import_module", "__import__"})
+
+Place = tuple[object, str]
+"""A class of the code base and the name of an attribute, or a module and a variable."""
 
 
 @dataclass(eq=False)
@@ -228,6 +230,25 @@ def is_private_name(name: str) -> bool:
 
 ANY_INSTANCE = "any instance"
 """An instance that a function looks at, which it is called of or given, among the names of its parameters."""
+
+
+@dataclass(eq=False)
+class Reads:
+    """What an analysis went by: `places` and when each was first read, and the summaries of what it called."""
+
+    begun: int = 0
+    places: dict[Place, int] = field(default_factory=dict)
+    summaries: dict[int, tuple[FunctionCode, Summary]] = field(default_factory=dict)
+
+    @cached_property
+    def everywhere(self) -> frozenset[Place]:
+        """All places, with those that the summaries went by."""
+        found, waiting, seen = set(self.places), list(self.summaries.values()), set(self.summaries)
+        for _, summary in waiting:
+            found.update(summary.reads.places)
+            waiting.extend(each for key, each in summary.reads.summaries.items() if key not in seen)
+            seen.update(summary.reads.summaries)
+        return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,37 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from driftwatch.flow.domain.code import FunctionCode, Summary
-
-Place = tuple[object, str]
-"""A class of the code base and the name of an attribute, or a module and a variable."""
+from driftwatch.flow.domain.code import FunctionCode, Place, Reads, Summary
 
 COMPLETES = "completes()"
 """Stands for the releases in which a module can be imported, as a place that changes once it has been executed."""
-
-
-@dataclass(eq=False)
-class Reads:
-    """What an analysis went by: `places` and when each was first read, and the summaries of what it called."""
-
-    begun: int = 0
-    places: dict[Place, int] = field(default_factory=dict)
-    summaries: dict[int, tuple[FunctionCode, Summary]] = field(default_factory=dict)
-
-    @cached_property
-    def everywhere(self) -> frozenset[Place]:
-        """All places, with those that the summaries went by."""
-        found, waiting, seen = set(self.places), list(self.summaries.values()), set(self.summaries)
-        for _, summary in waiting:
-            found.update(summary.reads.places)
-            waiting.extend(each for key, each in summary.reads.summaries.items() if key not in seen)
-            seen.update(summary.reads.summaries)
-        return frozenset(found)
 
 
 class Dependencies:

@@ -9,10 +9,11 @@ import libcst as cst
 
 from driftwatch.flow.domain.budget import Budget
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode
+from driftwatch.flow.domain.contents import Arguments
 from driftwatch.flow.domain.coverage import Coverage
 from driftwatch.flow.domain.effects import Effects
 from driftwatch.flow.domain.exceptions import Handler, Try
-from driftwatch.flow.domain.state import Arguments, State
+from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import Alternative, Atom, Deferred, Function, Value
 from driftwatch.flow.syntax.syntax import Tree
 from driftwatch.flow.uses import Step

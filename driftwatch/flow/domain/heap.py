@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from driftwatch.flow.domain.state import Content
+    from driftwatch.flow.domain.contents import Content
 
 RATIO = 4
 """How many times as large a layer is, at least, as the one above it."""

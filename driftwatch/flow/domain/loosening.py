@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from driftwatch.flow.domain.state import Content, DictContent, Entry, ListContent
+from driftwatch.flow.domain.contents import Content, DictContent, Entry, ListContent
 from driftwatch.flow.domain.taint import made_from
 from driftwatch.flow.domain.values import Atom, Const, Unknown, Value, join, unknown, value_of
 from driftwatch.releases import ReleaseSet, union

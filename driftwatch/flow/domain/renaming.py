@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from driftwatch.flow.domain.contents import Content, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.predicates import truth
-from driftwatch.flow.domain.state import Content, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.taint import anonymous, made_from
 from driftwatch.flow.domain.values import (
     Alternative,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from driftwatch.flow.domain.state import Content, DictContent, ListContent
+from driftwatch.flow.domain.contents import Content, DictContent, ListContent
 from driftwatch.flow.domain.taint import depends_on_release
 from driftwatch.flow.domain.values import TAINTED, DictRef, ListRef, Value, join
 from driftwatch.releases import ReleaseSet

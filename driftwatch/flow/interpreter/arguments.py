@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.predicates import touches_library
-from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.taint import derived_from, differs_by_release
 from driftwatch.flow.domain.values import (
     TAINTED,

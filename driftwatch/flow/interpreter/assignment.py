@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import Arguments, Entry, ListContent
 from driftwatch.flow.domain.frames import KEEP
 from driftwatch.flow.domain.lineage import lineage
-from driftwatch.flow.domain.state import Arguments, Entry, ListContent
 from driftwatch.flow.domain.values import (
     Class,
     Const,

@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from driftwatch.flow.domain.exceptions import FOREIGN
-from driftwatch.flow.domain.pure import FUNCTIONS, copied
-from driftwatch.flow.domain.state import (
+from driftwatch.flow.domain.contents import (
     NO_ARGUMENTS,
     NO_DICT,
     NO_LIST,
@@ -17,8 +15,10 @@ from driftwatch.flow.domain.state import (
     Entry,
     ListContent,
     PartialContent,
-    State,
 )
+from driftwatch.flow.domain.exceptions import FOREIGN
+from driftwatch.flow.domain.pure import FUNCTIONS, copied
+from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.taint import depends_on_release, differs_by_release, is_tainted, unknown_tainted
 from driftwatch.flow.domain.values import (
     Alternative,

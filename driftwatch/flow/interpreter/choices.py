@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from driftwatch.flow.domain.code import ANY_INSTANCE, Summary
+from driftwatch.flow.domain.contents import Arguments, Content, DictContent, ListContent, PartialContent
 from driftwatch.flow.domain.effects import Effects
 from driftwatch.flow.domain.renaming import held_by
-from driftwatch.flow.domain.state import Arguments, Content, DictContent, ListContent, PartialContent
 from driftwatch.flow.domain.values import (
     Alternative,
     Atom,

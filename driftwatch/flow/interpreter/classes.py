@@ -7,6 +7,7 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode
+from driftwatch.flow.domain.contents import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.enums import (
     FLAGS,
     Member,
@@ -17,7 +18,7 @@ from driftwatch.flow.domain.enums import (
 from driftwatch.flow.domain.frames import Call, Frame
 from driftwatch.flow.domain.lineage import derive, inheriting, is_exception, is_too_long, is_typed_dict, lineage
 from driftwatch.flow.domain.predicates import touches_library
-from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent, State
+from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.taint import tells
 from driftwatch.flow.domain.values import (
     UNKNOWN,

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode
+from driftwatch.flow.domain.contents import Arguments, Entry, ListContent
 from driftwatch.flow.domain.predicates import truth
-from driftwatch.flow.domain.state import Arguments, Entry, ListContent
 from driftwatch.flow.domain.values import UNKNOWN, Const, External, Instance, Value, unknown, value_of
 from driftwatch.flow.interpreter.members import instance_attribute, method_of
 from driftwatch.flow.interpreter.records import fields_of, is_record

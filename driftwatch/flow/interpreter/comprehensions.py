@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from driftwatch.flow.domain.state import DictContent, Entry, ListContent, put
+from driftwatch.flow.domain.contents import DictContent, Entry, ListContent, put
 from driftwatch.flow.domain.taint import tainted_within
 from driftwatch.flow.domain.values import NOTHING, Const, ListRef, Value, const, join, key_for, unknown, value_of
 from driftwatch.flow.interpreter.containers import elements_of, item_of, put_here, turns_over

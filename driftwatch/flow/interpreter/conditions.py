@@ -12,18 +12,11 @@ from functools import partial
 import libcst as cst
 
 from driftwatch.flow.domain import pure
+from driftwatch.flow.domain.contents import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.predicates import Sentinel, is_none, truth
-from driftwatch.flow.domain.state import (
-    NO_ARGUMENTS,
-    Arguments,
-    DictContent,
-    Entry,
-    ListContent,
-    State,
-    join_states,
-)
+from driftwatch.flow.domain.state import State, join_states
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter
 from driftwatch.flow.domain.told import as_in, common, is_read_from, said_by, told_of
 from driftwatch.flow.domain.values import (

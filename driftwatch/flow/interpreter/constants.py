@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from driftwatch.flow.domain import pure
+from driftwatch.flow.domain.contents import DictContent, Entry, ListContent
 from driftwatch.flow.domain.lineage import lineage
-from driftwatch.flow.domain.state import DictContent, Entry, ListContent
 from driftwatch.flow.domain.taint import depends_on_release
 from driftwatch.flow.domain.values import (
     Alternative,

@@ -7,8 +7,8 @@ from functools import partial
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import DictContent, Entry, put, take
 from driftwatch.flow.domain.loosening import loosened
-from driftwatch.flow.domain.state import DictContent, Entry, put, take
 from driftwatch.flow.domain.told import kept_under_asked, made_with_key
 from driftwatch.flow.domain.values import (
     Atom,

@@ -7,9 +7,9 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain import pure
+from driftwatch.flow.domain.contents import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent, put
 from driftwatch.flow.domain.enums import by_name, members_in
 from driftwatch.flow.domain.lineage import is_tuple, lineage
-from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent, put
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter, unknown_tainted
 from driftwatch.flow.domain.told import made_with_key
 from driftwatch.flow.domain.values import (

@@ -11,10 +11,11 @@ from dataclasses import replace
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import Arguments, PartialContent
 from driftwatch.flow.domain.endings import taken_by
 from driftwatch.flow.domain.exceptions import Handler, Try, raised_of
 from driftwatch.flow.domain.frames import AWAIT, Purpose, Waiting
-from driftwatch.flow.domain.state import Arguments, PartialContent, State
+from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import Alternative, Deferred, Value, join, unknown, value_of
 from driftwatch.flow.interpreter.exceptional import gather as gather_flights
 from driftwatch.flow.interpreter.run import Run, as_alternatives, settle

@@ -5,13 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode
+from driftwatch.flow.domain.contents import Arguments, Entry, ListContent
 from driftwatch.flow.domain.frames import ENTER
 from driftwatch.flow.domain.lineage import lineage, methods_of
-from driftwatch.flow.domain.state import (
-    Arguments,
-    Entry,
-    ListContent,
-)
 from driftwatch.flow.domain.values import (
     Atom,
     Class,

@@ -12,14 +12,23 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from driftwatch.flow.domain.code import ANY_INSTANCE, ClassCode, FunctionCode, ModuleCode, Summary, is_private_name
+from driftwatch.flow.domain.code import (
+    ANY_INSTANCE,
+    ClassCode,
+    FunctionCode,
+    ModuleCode,
+    Reads,
+    Summary,
+    is_private_name,
+)
+from driftwatch.flow.domain.contents import Content, DictContent
 from driftwatch.flow.domain.coverage import Coverage, switched_off
-from driftwatch.flow.domain.dependencies import COMPLETES, Reads
+from driftwatch.flow.domain.dependencies import COMPLETES
 from driftwatch.flow.domain.frames import Frame, Recording
 from driftwatch.flow.domain.heap import Heap
 from driftwatch.flow.domain.recorder import merged_constructions
 from driftwatch.flow.domain.renaming import reachable
-from driftwatch.flow.domain.state import Content, DictContent, State
+from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import Instance, Value
 from driftwatch.flow.interpreter.choices import leaves_out, varies
 from driftwatch.flow.interpreter.deferred import finish

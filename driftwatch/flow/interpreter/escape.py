@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from driftwatch.flow.domain.state import Content, DictContent, PartialContent
+from driftwatch.flow.domain.contents import Content, DictContent, PartialContent
 from driftwatch.flow.domain.values import (
     Atom,
     DictRef,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode, Summary
+from driftwatch.flow.domain.contents import Content
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.renaming import held_by, reachable
-from driftwatch.flow.domain.state import Content
 from driftwatch.flow.domain.taint import differs_by_release, tells
 from driftwatch.flow.domain.target import Target
 from driftwatch.flow.domain.values import NOTHING, Atom, Class, Const, Function, Instance, MethodOf, Value, join, key_of

@@ -12,9 +12,10 @@ from typing import Any
 import libcst as cst
 
 from driftwatch.flow.domain import pure
+from driftwatch.flow.domain.contents import Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.frames import AWAIT
 from driftwatch.flow.domain.predicates import truth
-from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, either
+from driftwatch.flow.domain.state import either
 from driftwatch.flow.domain.taint import is_tainted
 from driftwatch.flow.domain.values import (
     FALSE,

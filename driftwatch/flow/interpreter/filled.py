@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode
+from driftwatch.flow.domain.contents import Content, ListContent, PartialContent
 from driftwatch.flow.domain.loosening import loosened
 from driftwatch.flow.domain.predicates import touches_library
 from driftwatch.flow.domain.renaming import held_by, reachable
-from driftwatch.flow.domain.state import Content, ListContent, PartialContent
 from driftwatch.flow.domain.taint import tells
 from driftwatch.flow.domain.values import Atom, Class, Function, Instance, Value
 from driftwatch.releases import EMPTY

@@ -12,19 +12,11 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.code import FunctionCode, Summary
+from driftwatch.flow.domain.contents import Arguments, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.frames import AWAIT, ENTER, KEEP, Call, Frame
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.predicates import is_undecided, touches_library
-from driftwatch.flow.domain.state import (
-    Arguments,
-    Entry,
-    ListContent,
-    PartialContent,
-    State,
-    chosen,
-    ghosts,
-    join_states,
-)
+from driftwatch.flow.domain.state import State, chosen, ghosts, join_states
 from driftwatch.flow.domain.taint import depends_on_release
 from driftwatch.flow.domain.told import is_left_open, is_read_from, of_nobody, telling
 from driftwatch.flow.domain.values import (

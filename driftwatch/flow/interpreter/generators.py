@@ -10,9 +10,10 @@ from dataclasses import replace
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import NO_ARGUMENTS, Arguments, Entry, ListContent
 from driftwatch.flow.domain.exceptions import Handler, Try
 from driftwatch.flow.domain.frames import Frame
-from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, Entry, ListContent, State
+from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import Instance, ListRef, Value, join, unknown, value_of
 from driftwatch.flow.interpreter.containers import spread_into
 from driftwatch.flow.interpreter.members import method_of

@@ -12,9 +12,9 @@ from textwrap import dedent
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import Arguments, ListContent, PartialContent
 from driftwatch.flow.domain.loosening import loosened
 from driftwatch.flow.domain.renaming import held_by
-from driftwatch.flow.domain.state import Arguments, ListContent, PartialContent
 from driftwatch.flow.domain.values import Unknown, Value, key_of
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.interpreter.sinks import only_says, says

@@ -12,9 +12,9 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.binding.refused import refused_by
+from driftwatch.flow.domain.contents import DictContent, ListContent
 from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.faults import Fault
-from driftwatch.flow.domain.state import DictContent, ListContent
 from driftwatch.flow.domain.values import (
     FALSE,
     NOTHING,

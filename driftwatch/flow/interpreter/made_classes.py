@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode
+from driftwatch.flow.domain.contents import DictContent
 from driftwatch.flow.domain.lineage import derive
 from driftwatch.flow.domain.renaming import reachable
-from driftwatch.flow.domain.state import DictContent
 from driftwatch.flow.domain.values import Class, LibObject, Value
 from driftwatch.flow.interpreter.classes import base_of, tell_bases
 from driftwatch.flow.interpreter.member_writes import stays

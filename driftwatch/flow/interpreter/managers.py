@@ -13,10 +13,11 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.code import FunctionCode
+from driftwatch.flow.domain.contents import NO_ARGUMENTS, Arguments, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.endings import taken_by
 from driftwatch.flow.domain.exceptions import ANYTHING, Flight, Handler, Try, is_one_of, may_take, raised_by
 from driftwatch.flow.domain.frames import ENTER, Handling
-from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, Entry, ListContent, PartialContent, State
+from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import (
     NONE,
     UNKNOWN,

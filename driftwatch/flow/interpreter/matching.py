@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import ListContent
 from driftwatch.flow.domain.exceptions import is_one_of
-from driftwatch.flow.domain.state import ListContent, State, join_states
+from driftwatch.flow.domain.state import State, join_states
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted
 from driftwatch.flow.domain.values import (
     Atom,

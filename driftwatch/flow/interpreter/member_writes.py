@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode
+from driftwatch.flow.domain.contents import DictContent, ListContent
 from driftwatch.flow.domain.renaming import reachable
-from driftwatch.flow.domain.state import DictContent, ListContent, ghosts
+from driftwatch.flow.domain.state import ghosts
 from driftwatch.flow.domain.taint import anonymous, tainted_within, tells
 from driftwatch.flow.domain.values import (
     NOTHING,

@@ -8,9 +8,9 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode
+from driftwatch.flow.domain.contents import NO_ARGUMENTS, Arguments, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.lineage import inheriting, lineage
 from driftwatch.flow.domain.predicates import touches_library
-from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.taint import anonymous, depends_on_release, tainted_within
 from driftwatch.flow.domain.values import (
     STATIC,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.budget import Budget
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode
+from driftwatch.flow.domain.contents import Arguments, Content, Entry, ListContent
 from driftwatch.flow.domain.coverage import Coverage
 from driftwatch.flow.domain.dependencies import COMPLETES
 from driftwatch.flow.domain.enums import is_enumeration
@@ -19,7 +20,7 @@ from driftwatch.flow.domain.frames import SILENT, Definitions, Frame, Recording
 from driftwatch.flow.domain.heap import Heap
 from driftwatch.flow.domain.loosening import counted
 from driftwatch.flow.domain.pure import writable
-from driftwatch.flow.domain.state import Arguments, Content, Entry, ListContent, State
+from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import (
     NOTHING,
     Atom,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.domain.code import ModuleCode
-from driftwatch.flow.domain.state import Arguments, DictContent
+from driftwatch.flow.domain.contents import Arguments, DictContent
 from driftwatch.flow.domain.taint import tainted_within
 from driftwatch.flow.domain.values import (
     UNKNOWN,

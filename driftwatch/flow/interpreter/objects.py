@@ -12,9 +12,9 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode, ModuleCode
+from driftwatch.flow.domain.contents import DictContent, Entry, put
 from driftwatch.flow.domain.frames import Frame
 from driftwatch.flow.domain.lineage import holds_what_is_set, lineage
-from driftwatch.flow.domain.state import DictContent, Entry, put
 from driftwatch.flow.domain.taint import anonymous, depends_on_release, tainted_within
 from driftwatch.flow.domain.values import (
     NOTHING,

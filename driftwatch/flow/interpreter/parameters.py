@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from driftwatch.flow.domain.code import FunctionCode
+from driftwatch.flow.domain.contents import Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.predicates import touches_library
-from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.values import (
     Atom,
     Class,

@@ -9,7 +9,7 @@ import libcst as cst
 from driftwatch.binding.calls import parts
 from driftwatch.binding.refused import possible_arguments
 from driftwatch.flow.domain.code import FunctionCode
-from driftwatch.flow.domain.state import Entry
+from driftwatch.flow.domain.contents import Entry
 from driftwatch.flow.domain.told import Facts, told_of
 from driftwatch.flow.domain.values import Alternative, Atom, Const, External, LibInstance, Unknown, Value
 from driftwatch.flow.interpreter.annotations import texts_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode
+from driftwatch.flow.domain.contents import NO_ARGUMENTS, Arguments, Entry
 from driftwatch.flow.domain.lineage import is_tuple, lineage
-from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, Entry
 from driftwatch.flow.domain.values import UNKNOWN, Const, Factory, Instance, Value, join, unknown, value_of
 from driftwatch.flow.interpreter.member_writes import write_attribute
 from driftwatch.flow.interpreter.members import instance_attribute

@@ -24,9 +24,10 @@ from types import ModuleType
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import Arguments, Entry, ListContent
 from driftwatch.flow.domain.exceptions import Flight, Try
 from driftwatch.flow.domain.lineage import lineage
-from driftwatch.flow.domain.state import Arguments, Entry, ListContent, State
+from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import (
     ArgSpecOf,
     Atom,

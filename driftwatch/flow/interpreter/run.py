@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode
+from driftwatch.flow.domain.contents import Arguments, Content, DictContent, ListContent
 from driftwatch.flow.domain.effects import Effects
 from driftwatch.flow.domain.endings import ends_with, taken_by
 from driftwatch.flow.domain.exceptions import ANYTHING, Flight, catches, judge, raised_of
 from driftwatch.flow.domain.faults import Fault, Flying, Ledger
 from driftwatch.flow.domain.frames import NO_PURPOSE, Frame, Handling, Purpose, Recording, Waiting
 from driftwatch.flow.domain.guard import Guard
-from driftwatch.flow.domain.state import Arguments, Content, DictContent, ListContent, State, join_states
+from driftwatch.flow.domain.state import State, join_states
 from driftwatch.flow.domain.taint import derived_from, is_tainted, of_parameter
 from driftwatch.flow.domain.values import (
     Atom,

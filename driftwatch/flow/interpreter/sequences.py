@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from driftwatch.flow.domain.contents import Entry, ListContent
 from driftwatch.flow.domain.loosening import loosened
-from driftwatch.flow.domain.state import Entry, ListContent
 from driftwatch.flow.domain.values import NOTHING, UNKNOWN, Alternative, Const, Value, join, unknown, value_of
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.releases import EMPTY, ReleaseSet, union

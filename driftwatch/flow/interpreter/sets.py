@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from driftwatch.flow.domain.state import Entry, ListContent
+from driftwatch.flow.domain.contents import Entry, ListContent
 from driftwatch.flow.domain.values import NOTHING, Atom, Const, ParameterMap, Value, atom_of, const, join
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.releases import EMPTY, ReleaseSet

@@ -10,8 +10,9 @@ from __future__ import annotations
 import libcst as cst
 
 from driftwatch.flow.domain.code import FunctionCode
+from driftwatch.flow.domain.contents import Arguments
 from driftwatch.flow.domain.frames import Followed
-from driftwatch.flow.domain.state import Arguments, State
+from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import (
     Atom,
     Const,

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.code import ClassCode, ModuleCode
+from driftwatch.flow.domain.contents import Content, DictContent, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.loosening import loosened
 from driftwatch.flow.domain.renaming import Renaming, held_by, reachable
-from driftwatch.flow.domain.state import Content, DictContent, Entry, ListContent, PartialContent, State
+from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.taint import anonymous
 from driftwatch.flow.domain.values import (
     UNKNOWN,

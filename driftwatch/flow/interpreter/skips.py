@@ -7,7 +7,7 @@ which the runner does not call that.
 from __future__ import annotations
 
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, ModuleCode
-from driftwatch.flow.domain.state import Arguments
+from driftwatch.flow.domain.contents import Arguments
 from driftwatch.flow.domain.values import NOTHING, Atom, Class, External, Function, ListRef, SkipMark, Value, unknown
 from driftwatch.flow.interpreter.arguments import argument
 from driftwatch.flow.interpreter.containers import elements_of

@@ -8,9 +8,10 @@ from typing import Any
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import Entry
 from driftwatch.flow.domain.frames import KEEP, Loop
 from driftwatch.flow.domain.guard import Guard
-from driftwatch.flow.domain.state import Entry, State, join_states
+from driftwatch.flow.domain.state import State, join_states
 from driftwatch.flow.domain.taint import is_tainted
 from driftwatch.flow.domain.values import Value, const, unknown
 from driftwatch.flow.interpreter.assignment import (

@@ -12,11 +12,12 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain.code import Summary
+from driftwatch.flow.domain.contents import Arguments, DictContent
 from driftwatch.flow.domain.effects import Effects
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.loosening import loosened
 from driftwatch.flow.domain.renaming import Renaming
-from driftwatch.flow.domain.state import Arguments, DictContent, join_content
+from driftwatch.flow.domain.state import join_content
 from driftwatch.flow.domain.taint import depends_on_release, tells, unknown_tainted
 from driftwatch.flow.domain.values import (
     Alternative,

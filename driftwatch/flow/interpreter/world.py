@@ -9,11 +9,12 @@ import libcst as cst
 
 from driftwatch.flow.domain.budget import RESERVE, Allowance
 from driftwatch.flow.domain.code import ClassCode, ModuleCode
+from driftwatch.flow.domain.contents import Arguments
 from driftwatch.flow.domain.dependencies import Dependencies
 from driftwatch.flow.domain.frames import Frame
 from driftwatch.flow.domain.identities import Identities
 from driftwatch.flow.domain.recorder import Recorder
-from driftwatch.flow.domain.state import Arguments, State
+from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.target import Target
 from driftwatch.flow.domain.values import MethodOf, Value
 from driftwatch.flow.interpreter.entries import Entries

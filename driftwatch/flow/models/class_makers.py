@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from driftwatch.flow.domain.state import Arguments, DictContent, Entry
+from driftwatch.flow.domain.contents import Arguments, DictContent, Entry
 from driftwatch.flow.domain.values import Const, External, Value
 from driftwatch.flow.interpreter.arguments import argument, unknown_call
 from driftwatch.flow.interpreter.containers import elements_of

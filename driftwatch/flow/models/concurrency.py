@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.exceptions import Handler
-from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.values import NONE, Alternative, Deferred, External, Value, const, unknown, value_of
 from driftwatch.flow.interpreter.arguments import argument, unknown_call
 from driftwatch.flow.interpreter.conditions import truth_of

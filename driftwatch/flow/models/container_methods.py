@@ -8,7 +8,7 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain import pure
-from driftwatch.flow.domain.state import Arguments, DictContent, Entry, ListContent, put, take
+from driftwatch.flow.domain.contents import Arguments, DictContent, Entry, ListContent, put, take
 from driftwatch.flow.domain.values import (
     NOTHING,
     TAINTED,

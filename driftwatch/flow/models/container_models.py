@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from driftwatch.flow.domain.state import Arguments, Content, DictContent, Entry, ListContent, put
+from driftwatch.flow.domain.contents import Arguments, Content, DictContent, Entry, ListContent, put
 from driftwatch.flow.domain.taint import is_tainted, made_from
 from driftwatch.flow.domain.values import (
     TAINTED,

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import Arguments, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.predicates import touches_library
-from driftwatch.flow.domain.state import Arguments, Entry, ListContent, PartialContent
 from driftwatch.flow.domain.values import Const, External, Partial, Value, join, unknown, value_of
 from driftwatch.flow.interpreter.arguments import argument, unknown_call
 from driftwatch.flow.interpreter.attributes import attribute_of

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import Arguments, Entry, ListContent
 from driftwatch.flow.domain.exceptions import Flight, Try
-from driftwatch.flow.domain.state import Arguments, Entry, ListContent, State
+from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import (
     Atom,
     Object,

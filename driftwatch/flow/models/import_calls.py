@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from driftwatch.flow.domain.state import Arguments
+from driftwatch.flow.domain.contents import Arguments
 from driftwatch.flow.domain.taint import of_parameter
 from driftwatch.flow.domain.values import (
     UNKNOWN,

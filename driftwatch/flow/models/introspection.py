@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import Arguments
 from driftwatch.flow.domain.exceptions import Handler, Try, is_one_of, may_take, raised_of
 from driftwatch.flow.domain.lineage import lineage
-from driftwatch.flow.domain.state import Arguments
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter, tainted_within
 from driftwatch.flow.domain.values import (
     FALSE,

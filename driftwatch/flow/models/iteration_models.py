@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from driftwatch.flow.domain.state import Arguments, Entry, ListContent
+from driftwatch.flow.domain.contents import Arguments, Entry, ListContent
 from driftwatch.flow.domain.values import Alternative, Atom, Instance, ListRef, Value, const, join, unknown, value_of
 from driftwatch.flow.interpreter.arguments import argument, unknown_call
 from driftwatch.flow.interpreter.conditions import truth_of

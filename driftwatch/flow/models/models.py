@@ -11,10 +11,10 @@ from dataclasses import replace
 import libcst as cst
 
 from driftwatch.flow.domain import pure
+from driftwatch.flow.domain.contents import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.enums import AUTO
 from driftwatch.flow.domain.exceptions import raised_of
 from driftwatch.flow.domain.predicates import Sentinel, touches_library
-from driftwatch.flow.domain.state import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.taint import anonymous
 from driftwatch.flow.domain.values import (
     STATIC,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from driftwatch.flow.domain.state import Arguments, ListContent, PartialContent
+from driftwatch.flow.domain.contents import Arguments, ListContent, PartialContent
 from driftwatch.flow.domain.values import Partial, PartialMethod, Value, unknown, value_of
 from driftwatch.flow.interpreter.arguments import argument, at_call
 from driftwatch.flow.interpreter.registry import attribute, model

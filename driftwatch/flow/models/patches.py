@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import Arguments
 from driftwatch.flow.domain.frames import ENTER
-from driftwatch.flow.domain.state import Arguments
 from driftwatch.flow.domain.values import (
     Alternative,
     Atom,

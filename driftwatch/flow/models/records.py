@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
+from driftwatch.flow.domain.contents import Arguments, DictContent, Entry
 from driftwatch.flow.domain.loosening import loosened
-from driftwatch.flow.domain.state import Arguments, DictContent, Entry
 from driftwatch.flow.domain.values import (
     UNKNOWN,
     Alternative,

@@ -8,7 +8,7 @@ import libcst as cst
 
 from driftwatch.binding.calls import refine
 from driftwatch.binding.signature import Fault, Shape, bind
-from driftwatch.flow.domain.state import Arguments
+from driftwatch.flow.domain.contents import Arguments
 from driftwatch.flow.domain.taint import is_tainted
 from driftwatch.flow.domain.values import (
     TAINTED,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from driftwatch.flow.domain.state import Arguments
+from driftwatch.flow.domain.contents import Arguments
 from driftwatch.flow.domain.taint import depends_on_release
 from driftwatch.flow.domain.values import UNKNOWN, Const, Raised, SkipMark, Value, unknown, value_of
 from driftwatch.flow.interpreter.arguments import argument
