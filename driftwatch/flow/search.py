@@ -118,11 +118,11 @@ class LibrarySearch:
 
     def _importers(self, searched: set[tuple[str, str]]) -> list[str]:
         """Files that import a telling name from an analysed one, and have not been analysed since it was."""
-        for changed in self.world.modules.filled:
+        for changed in self.world.modules.published:
             self._exports.pop(changed, None)
-        filled = sorted(each.path for each in self.world.modules.filled)
-        self.world.modules.filled.clear()
-        found = {path: None for path in filled if path not in self.analysed or self._matters_more(path)}
+        published = sorted(each.path for each in self.world.modules.published)
+        self.world.modules.published.clear()
+        found = {path: None for path in published if path not in self.analysed or self._matters_more(path)}
         for path in sorted(self.analysed):
             module = self.files.module(path)
             if module is None:

@@ -129,7 +129,7 @@ def _all_worth_following(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Modules, "worth_following", lambda self, atom: True)
 
 
-def _none_settles(patch: pytest.MonkeyPatch) -> None:
+def _none_memoised(patch: pytest.MonkeyPatch) -> None:
     """Each call is followed, however often it has changed nothing."""
     patch.setattr(functions, "about_to_follow", lambda run, callee, bound, arguments: None)
 
@@ -144,7 +144,7 @@ _SWITCHES = {
     "outline": _no_outline,
     "relevance": _no_relevance,
     "worth following": _all_worth_following,
-    "settled": _none_settles,
+    "memoised calls": _none_memoised,
     "turns": _all_turns,
 }
 

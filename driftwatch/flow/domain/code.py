@@ -55,7 +55,7 @@ class ModuleCode:
     functions: list[FunctionCode] = field(default_factory=list)
     classes: list[ClassCode] = field(default_factory=list)
     global_writes: dict[str, Value] = field(default_factory=dict)
-    filled: set[str] = field(default_factory=set)
+    published: set[str] = field(default_factory=set)
     """The variables into which others have put something of the library."""
     outside: dict[str, Value] = field(default_factory=dict)
     """What functions have assigned to attributes of objects that nobody can tell."""
@@ -255,13 +255,13 @@ class Reads:
 class Summary:
     """What a call of a function does, its arguments unknown.
 
-    `effects` are not changed any more; those that it `changes` are the containers that were there before, and it
-    `chooses` where a test decides whether something is in what it makes. `varies`: the parameters of which is made what
-    it gives, or has made, or which have chosen it; `ANY_INSTANCE` is one of whose kind it takes it to be. `reads`: what
-    it went by that others may change. `made`: the containers that it has made itself, and gives back or leaves in what
-    it was called of. `constructs` is the instance that a constructor was called of. `conditional`: whether it completes
-    a test decides that depends on the release and could not be followed. `had`: where there is what its parameters are
-    declared to take. `work` is how many statements it executes.
+    `effects` no longer change: those that it `changes` are the containers that were there before, and
+    `branches_on_parameters` counts where a test decides whether something is in what it makes. `varies`: the parameters
+    of which is made what it gives, or has made, or which have chosen it; `ANY_INSTANCE` is one of whose kind it takes
+    it to be. `reads`: what it went by that others may change. `made`: the containers that it has made itself, and gives
+    back or leaves in what it was called of. `constructs` is the instance that a constructor was called of.
+    `conditional`: whether it completes a test decides that depends on the release and could not be followed. `had`:
+    where there is what its parameters are declared to take. `work` is how many statements it executes.
     """
 
     returns: Value

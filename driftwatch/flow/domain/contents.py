@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 
+from driftwatch.flow.domain.facts import Facts, telling
 from driftwatch.flow.domain.frozen import frozen
-from driftwatch.flow.domain.told import Facts, telling
 from driftwatch.flow.domain.values import (
     NOTHING,
     UNKNOWN,

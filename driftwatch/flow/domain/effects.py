@@ -9,24 +9,24 @@ from dataclasses import dataclass, field
 class Effects:
     """What is done in a function, whatever it is called with; a summary keeps it as it is at the end."""
 
-    asks_parameters: bool = False
+    depends_on_parameters: bool = False
     """What happens depends on what a parameter is."""
-    asks_constants: bool = False
+    depends_on_constants: bool = False
     """It depends even on the text or number that a parameter is."""
-    chooses: set[str] = field(default_factory=set)
+    branches_on_parameters: set[str] = field(default_factory=set)
     """The parameters of which a test, or what is looked up by them, decides what is done."""
-    leaves_open: bool = False
+    passes_unknown: bool = False
     """A call of the library passes what is not known here, and may be to somebody who calls this."""
     forwards: bool = False
     """A call of the library passes on what the function's own caller gives."""
     uses_library: bool = False
-    fills: bool = False
+    mutates: bool = False
     """Something that it is given may be changed here: a container gets other content."""
-    hands_over: bool = False
+    passes_on: bool = False
     """Something that it is given goes on to somebody who may change it."""
-    sets: bool = False
+    sets_attributes: bool = False
     """An attribute of an instance is set."""
-    looks_at: set[str] = field(default_factory=set)
+    reads_attributes: set[str] = field(default_factory=set)
     """Attributes that are read of any instance."""
     changes: set[int] = field(default_factory=set)
     """The containers whose content is changed."""
@@ -37,23 +37,23 @@ class Effects:
 
     def on_parameters(self, callee: Effects) -> None:
         """A function is called with what may be this one's own parameters: what it does with them is done here."""
-        self.asks_parameters |= callee.asks_parameters
-        self.asks_constants |= callee.asks_constants
-        self.leaves_open |= callee.leaves_open
-        self.fills |= callee.fills
-        self.hands_over |= callee.hands_over
+        self.depends_on_parameters |= callee.depends_on_parameters
+        self.depends_on_constants |= callee.depends_on_constants
+        self.passes_unknown |= callee.passes_unknown
+        self.mutates |= callee.mutates
+        self.passes_on |= callee.passes_on
 
     def on_instances(self, callee: Effects) -> None:
         """A function is called that may be of the same instance."""
-        self.sets |= callee.sets
-        self.looks_at |= callee.looks_at
+        self.sets_attributes |= callee.sets_attributes
+        self.reads_attributes |= callee.reads_attributes
 
     def on_call(self, callee: Effects, *, nested: bool) -> None:
         """A call has been followed; a `nested` function sees the parameters of the one round it."""
-        self.asks_parameters |= (callee.asks_parameters and nested) or callee.forwards
+        self.depends_on_parameters |= (callee.depends_on_parameters and nested) or callee.forwards
         self.forwards |= callee.forwards
-        self.leaves_open |= callee.leaves_open
-        self.fills |= callee.fills and nested
+        self.passes_unknown |= callee.passes_unknown
+        self.mutates |= callee.mutates and nested
         self.changes |= callee.changes
         self.replaces |= callee.replaces
         self.on_instances(callee)

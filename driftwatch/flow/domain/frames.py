@@ -137,7 +137,7 @@ class Frame:
     nonlocals: set[str] = field(default_factory=set)
     calls: dict[int, int] = field(default_factory=dict)
     """How often each call has been followed from here."""
-    settled: dict[int, tuple[Followed, Value]] = field(default_factory=dict)
+    memoised: dict[int, tuple[Followed, Value]] = field(default_factory=dict)
     """For a call in a loop: how it was made when it left all as it was, and what it gave."""
     defined: Definitions = field(default_factory=Definitions)
     effects: Effects = field(default_factory=Effects)

@@ -13,11 +13,11 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.contents import Content, DictContent, Entry, ListContent
+from driftwatch.flow.domain.facts import NO_FACTS, Facts, telling
 from driftwatch.flow.domain.heap import Heap
 from driftwatch.flow.domain.path_conditions import NO_CONDITIONS, Conditions, assume, meet, spanned
 from driftwatch.flow.domain.predicates import may_be_ghosts
 from driftwatch.flow.domain.taint import tainted_within
-from driftwatch.flow.domain.told import NO_FACTS, Facts, telling
 from driftwatch.flow.domain.values import (
     NOTHING,
     LibInstance,

@@ -27,7 +27,7 @@ from driftwatch.flow.domain.values import (
 )
 from driftwatch.flow.domain.within_containers import tainted_within_containers
 from driftwatch.flow.interpreter.escape import lose
-from driftwatch.flow.interpreter.handed import hand_over
+from driftwatch.flow.interpreter.havoc import havoc
 from driftwatch.flow.interpreter.run import Run, escape
 from driftwatch.flow.interpreter.sinks import only_says
 from driftwatch.flow.uses import Location
@@ -104,7 +104,7 @@ def unknown_call(
     values = arguments.values()
     given = [_as_given(run, value) for value in values]
     if not reads_only:
-        hand_over(run, arguments, node)
+        havoc(run, arguments, node)
     says = bool(values) and only_says(node)
     for value in values:
         if says:

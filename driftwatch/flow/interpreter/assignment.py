@@ -26,7 +26,7 @@ from driftwatch.flow.interpreter.constants import pairwise
 from driftwatch.flow.interpreter.container_writes import delete_item, set_item, set_slice
 from driftwatch.flow.interpreter.containers import merge_value, spread_into
 from driftwatch.flow.interpreter.escape import has_library, lose
-from driftwatch.flow.interpreter.handed import fills
+from driftwatch.flow.interpreter.havoc import mutates
 from driftwatch.flow.interpreter.library_writes import put_in_place, use_patch
 from driftwatch.flow.interpreter.member_writes import set_attribute
 from driftwatch.flow.interpreter.names import assign_name
@@ -86,7 +86,7 @@ def execute_augmented(run: Run, node: cst.AugAssign) -> None:
     before = run.eval(node.target)
     value = run.eval(node.value)
     if isinstance(node.operator, (cst.BitOrAssign, cst.AddAssign)):
-        fills(run, before)
+        mutates(run, before)
     operation = type(node.operator).__name__.removesuffix("Assign")
     single = before.single()
     if operation in OPERATIONS and isinstance(single, ListRef) and is_set(run, single):
@@ -164,7 +164,7 @@ def _assign_attribute(run: Run, target: cst.Attribute, value: Value, *, declared
                 lose(run, value.within(where), target, "kept in an attribute of an object that is not looked at")
             elif isinstance(atom, Unknown):
                 run.asks(atom.parameter)
-                run.effects.fills = True
+                run.effects.mutates = True
                 lose(run, value.within(where), target, "kept in an attribute of an object that is not known")
     path = dotted_name(target)
     told_apart = content_of(run, owner.single()) is not None

@@ -193,7 +193,7 @@ def _of_unknown(run: Run, atom: Atom, name: str, where: ReleaseSet, node: cst.CS
     elif isinstance(atom, Unknown):
         run.asks(atom.parameter)
         made_of = atom.parameter
-        run.effects.fills |= name in CHANGING_METHODS
+        run.effects.mutates |= name in CHANGING_METHODS
         known = None if atom.derived else by_annotation(run, atom.parameter)
     if known is None:
         return [(where, UNKNOWN if made_of is None else Unknown(made_of, derived=True, part=True))]

@@ -49,10 +49,10 @@ from driftwatch.flow.interpreter.attributes import attribute_of
 from driftwatch.flow.interpreter.classes import instantiate
 from driftwatch.flow.interpreter.containers import merge_dicts, merge_value, spread_into
 from driftwatch.flow.interpreter.functions import call_function
-from driftwatch.flow.interpreter.handed import holds_mutable
+from driftwatch.flow.interpreter.havoc import holds_mutable
+from driftwatch.flow.interpreter.instantiated import note_instantiation
 from driftwatch.flow.interpreter.library import CONSTRUCTOR, use_call
 from driftwatch.flow.interpreter.members import instance_attribute
-from driftwatch.flow.interpreter.met import note_made
 from driftwatch.flow.interpreter.run import Run, as_alternatives, escape, settle
 from driftwatch.flow.interpreter.sinks import DECORATOR_MAKERS
 from driftwatch.flow.interpreter.skips import put_on
@@ -189,7 +189,7 @@ def apply(run: Run, atom: Atom, arguments: Arguments, node: cst.CSTNode) -> Valu
     if isinstance(atom, External):
         return run.call_external(atom.dotted, arguments, node)
     if isinstance(atom, (Class, Lazy)):
-        note_made(run, atom)
+        note_instantiation(run, atom)
     if isinstance(atom, Class):
         return instantiate(run, atom.code, arguments, node)
     if isinstance(atom, MethodOf):

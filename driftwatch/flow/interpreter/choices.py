@@ -38,9 +38,9 @@ def varies(effects: Effects, returns: Value, made: Mapping[int, Content]) -> fro
     values = [returns, *(value for content in made.values() for value in held_by(content))]
     atoms = (atom for value in values for _, atom in value.alternatives)
     found = {atom.parameter for atom in atoms if isinstance(atom, Unknown) and atom.parameter and atom.derived}
-    if effects.chooses or effects.looks_at:
+    if effects.branches_on_parameters or effects.reads_attributes:
         if any(map(leaves_out, made.values())) or any(_is_ambiguous(value, made) for value in values):
-            found |= effects.chooses | ({ANY_INSTANCE} if effects.looks_at else set())
+            found |= effects.branches_on_parameters | ({ANY_INSTANCE} if effects.reads_attributes else set())
     return frozenset(found)
 
 
@@ -75,7 +75,7 @@ def leaves_out(content: Content) -> bool:
 
 def says(run: Run, callee: Function, summary: Summary, arguments: Arguments) -> bool:
     """Whether a call says what one of the parameters is that matter, be it by leaving it to its default."""
-    names, looked_at = summary.varies, summary.effects.looks_at
+    names, looked_at = summary.varies, summary.effects.reads_attributes
     if not names or summary.work > MAX_HELPER:
         return False
     if ANY_INSTANCE in names:

@@ -191,7 +191,7 @@ def _known_part(run: Run, iterable: Value, open_: _Flag) -> list[Entry]:
             open_.where |= content.open & where
             open_.forwarded |= content.forwarded & where
             if content.forwarded & where:
-                run.effects.asks_parameters = True
+                run.effects.depends_on_parameters = True
         else:
             open_.where |= where
     return found

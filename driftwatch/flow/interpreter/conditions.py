@@ -14,11 +14,11 @@ import libcst as cst
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.contents import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.exceptions import raised_of
+from driftwatch.flow.domain.facts import as_in, common, is_read_from, said_by, told_of
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.predicates import Sentinel, is_none, truth
 from driftwatch.flow.domain.state import State, join_states
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter
-from driftwatch.flow.domain.told import as_in, common, is_read_from, said_by, told_of
 from driftwatch.flow.domain.values import (
     Alternative,
     Atom,
@@ -140,7 +140,7 @@ def _split(
             holds |= where if is_true is not False else EMPTY
             fails |= where if is_true is not True else EMPTY
         if is_true is None and of_parameter(atom):
-            run.effects.chooses.add(atom.parameter or "")
+            run.effects.branches_on_parameters.add(atom.parameter or "")
         if is_true is None and (guards.mask or is_tainted(atom)):
             undecided |= where if is_tainted(atom) else where & guards
     yes, no = state.fork(holds | ghost_holds), state.fork(fails | ghost_fails)
@@ -234,7 +234,7 @@ def _compare(
 ) -> tuple[State, State]:
     if depends_on_release(left) or depends_on_release(right):
         run.asks_of_library(left, right)
-        if run.effects.asks_constants:
+        if run.effects.depends_on_constants:
             run.touch()
     if operation in ("In", "NotIn"):
         yes, no, undecided = EMPTY, EMPTY, EMPTY

@@ -8,8 +8,8 @@ from functools import partial
 import libcst as cst
 
 from driftwatch.flow.domain.contents import DictContent, Entry, put, take
+from driftwatch.flow.domain.facts import kept_under_asked, made_with_key
 from driftwatch.flow.domain.loosening import loosened
-from driftwatch.flow.domain.told import kept_under_asked, made_with_key
 from driftwatch.flow.domain.values import (
     Atom,
     Const,
@@ -23,7 +23,7 @@ from driftwatch.flow.domain.values import (
 )
 from driftwatch.flow.interpreter.containers import bounds_of, elements_of, may_be_another, put_here
 from driftwatch.flow.interpreter.escape import lose
-from driftwatch.flow.interpreter.handed import fills
+from driftwatch.flow.interpreter.havoc import mutates
 from driftwatch.flow.interpreter.namespaces import set_in_namespace
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
 from driftwatch.flow.interpreter.sequences import edited, taking
@@ -32,7 +32,7 @@ from driftwatch.releases import EMPTY, ReleaseSet
 
 def set_item(run: Run, owner: Value, index: Value, value: Value, node: cst.CSTNode, named: str | None = None) -> None:
     """``owner[index] = value``; `named` is the name that the index is, if it is one."""
-    fills(run, owner)
+    mutates(run, owner)
     single = len(owner.alternatives) == 1
     for where, atom in as_alternatives(owner, run.state.reach):
         content = dict_of(run, atom)
@@ -99,7 +99,7 @@ def _put_element(index: int, value: Value, where: ReleaseSet, listed: list[Entry
 
 def set_slice(run: Run, owner: Value, piece: cst.Slice, value: Value | None) -> None:
     """``owner[a:b] = value``, or ``del owner[a:b]`` where there is none."""
-    fills(run, owner)
+    mutates(run, owner)
     known = bounds_of(run, piece)
     bounds = known[0][1] if known is not None and len(known) == 1 else None
     parts = [] if value is None else elements_of(run, value)
@@ -120,7 +120,7 @@ def _put_slice(bounds: slice, parts: list[Entry], where: ReleaseSet, listed: lis
 
 def delete_item(run: Run, owner: Value, index: Value) -> None:
     """``del owner[index]``."""
-    fills(run, owner)
+    mutates(run, owner)
     for where, atom in as_alternatives(owner, run.state.reach):
         content = dict_of(run, atom)
         if isinstance(atom, ListRef):

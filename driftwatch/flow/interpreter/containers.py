@@ -9,9 +9,9 @@ import libcst as cst
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.contents import NO_ARGUMENTS, Arguments, DictContent, Entry, ListContent, put
 from driftwatch.flow.domain.enums import by_name, members_in
+from driftwatch.flow.domain.facts import made_with_key
 from driftwatch.flow.domain.lineage import is_tuple, lineage
 from driftwatch.flow.domain.taint import depends_on_release, is_tainted, of_parameter, unknown_tainted
-from driftwatch.flow.domain.told import made_with_key
 from driftwatch.flow.domain.values import (
     FALSE,
     MODULE_NAME,
@@ -101,7 +101,7 @@ def merge_value(run: Run, content: DictContent, value: Value) -> DictContent:
             forwarded = of_parameter(atom) and not atom.derived
             if of_parameter(atom):
                 run.asks(atom.parameter)
-                run.effects.chooses.add(atom.parameter or "")
+                run.effects.branches_on_parameters.add(atom.parameter or "")
             content = content.opened(where)
             if forwarded:
                 content = replace(content, forwarded=content.forwarded | where)
@@ -216,7 +216,7 @@ def spread_into(run: Run, content: ListContent, value: Value) -> ListContent:
         open_ |= where
         if of_parameter(atom):
             run.asks(atom.parameter)
-            run.effects.chooses.add(atom.parameter or "")
+            run.effects.branches_on_parameters.add(atom.parameter or "")
             forwarded |= EMPTY if atom.derived else where
     return _bounded(replace(content, elements=elements, open=open_, forwarded=forwarded, others=others))
 
@@ -442,7 +442,7 @@ def may_be_another(key: Atom, keys: DictContent) -> bool:
 def chosen_from(run: Run, key: Atom, found: list[Alternative]) -> list[Alternative]:
     """What a key that is not known may choose of these: of what is told of the library, nobody can tell which."""
     if of_parameter(key):
-        run.effects.chooses.add(key.parameter or "")
+        run.effects.branches_on_parameters.add(key.parameter or "")
     if any(isinstance(atom, Const) for _, atom in found):
         # A caller knows who says which it is.
         run.asks_constant(key)

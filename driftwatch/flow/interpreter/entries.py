@@ -32,16 +32,16 @@ from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import Instance, Value
 from driftwatch.flow.interpreter.choices import leaves_out, varies
 from driftwatch.flow.interpreter.deferred import finish
-from driftwatch.flow.interpreter.filled import holds_library
 from driftwatch.flow.interpreter.functions import execute_body
+from driftwatch.flow.interpreter.inferred_classes import InferredClasses
 from driftwatch.flow.interpreter.modules import Modules
 from driftwatch.flow.interpreter.objects import begin
 from driftwatch.flow.interpreter.obtainable import Obtainable
 from driftwatch.flow.interpreter.parameters import bind_unknown
+from driftwatch.flow.interpreter.published import holds_library
 from driftwatch.flow.interpreter.receivers import differs, inherited
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.interpreter.skips import skips_of
-from driftwatch.flow.interpreter.told_by_use import ToldByUse
 from driftwatch.flow.syntax.children import walk
 from driftwatch.flow.syntax.survey import CONSTRUCTORS
 from driftwatch.flow.uses import Construction, SubclassUse
@@ -69,7 +69,7 @@ class Entries:
         self._active: list[FunctionCode] = []
         self._summarising: set[FunctionCode] = set()
         self._dependencies = world.dependencies
-        self._obtainable = Obtainable(world.all_releases, self.summary, ToldByUse(modules.files, modules))
+        self._obtainable = Obtainable(world.all_releases, self.summary, InferredClasses(modules.files, modules))
         self._constructed: dict[ClassCode, list[tuple[Ref, Construction]]] = {}
         self._passing: dict[tuple[FunctionCode, str, int, str], None] = {}
         self._coverages: dict[FunctionCode | ModuleCode, Coverage] = {}
@@ -190,13 +190,13 @@ class Entries:
         completes = end.reach if end is not None else EMPTY
         lost = self._all - reach
         effects = frame.effects
-        chosen_by = effects.chooses | ({ANY_INSTANCE} if effects.looks_at else set())
-        chooses = chosen_by if any(map(leaves_out, made.values())) else set()
+        chosen_by = effects.branches_on_parameters | ({ANY_INSTANCE} if effects.reads_attributes else set())
+        branches = chosen_by if any(map(leaves_out, made.values())) else set()
         changes = {key for key in effects.changes if key in before or key in self._world.shared}
         return Summary(
             value,
             completes | lost,
-            replace(effects, chooses=chooses, changes=changes),
+            replace(effects, branches_on_parameters=branches, changes=changes),
             varies(effects, value, made),
             {k: c for k, c in end.heap.as_dict().items() if k not in self._world.shared} if end is not None else {},
             coverage.symbols() if coverage is not None else {},

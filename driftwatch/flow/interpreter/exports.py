@@ -110,9 +110,9 @@ def _matters(entries: Entries, atom: Atom) -> bool:
 
 
 def _summary_matters(entries: Entries, function: FunctionCode, summary: Summary) -> bool:
-    if summary.effects.forwards or (summary.effects.leaves_open and summary.effects.asks_parameters):
+    if summary.effects.forwards or (summary.effects.passes_unknown and summary.effects.depends_on_parameters):
         return True
-    if summary.effects.uses_library and (function.is_private or summary.effects.asks_constants):
+    if summary.effects.uses_library and (function.is_private or summary.effects.depends_on_constants):
         return True
     returned = summary.returns
     if tells(returned):
@@ -152,6 +152,6 @@ def _class_matters(code: ClassCode) -> bool:
                         found.append(atom.code)
         for method in current.methods.values():
             summary = method.summary
-            if summary is not None and (summary.effects.forwards or summary.effects.leaves_open):
+            if summary is not None and (summary.effects.forwards or summary.effects.passes_unknown):
                 return True
     return False

@@ -13,12 +13,12 @@ import libcst as cst
 
 from driftwatch.flow.domain.code import FunctionCode, Summary
 from driftwatch.flow.domain.contents import Arguments, Entry, ListContent, PartialContent
+from driftwatch.flow.domain.facts import is_left_open, is_read_from, of_nobody, telling
 from driftwatch.flow.domain.frames import AWAIT, ENTER, KEEP, Call, Frame
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.predicates import is_undecided, touches_library
 from driftwatch.flow.domain.state import State, chosen, ghosts, join_states
 from driftwatch.flow.domain.taint import depends_on_release
-from driftwatch.flow.domain.told import is_left_open, is_read_from, of_nobody, telling
 from driftwatch.flow.domain.values import (
     STATIC,
     Alternative,
@@ -43,14 +43,14 @@ from driftwatch.flow.interpreter.choices import says
 from driftwatch.flow.interpreter.deferred import COROUTINE, defer, put_off
 from driftwatch.flow.interpreter.escape import has_library
 from driftwatch.flow.interpreter.generators import begin_generator, end_generator
-from driftwatch.flow.interpreter.handed import hand_over, holds_mutable
+from driftwatch.flow.interpreter.havoc import havoc, holds_mutable
+from driftwatch.flow.interpreter.memoised_calls import about_to_follow, memoise, memoised
 from driftwatch.flow.interpreter.names import assigned_outside
 from driftwatch.flow.interpreter.objects import content_of
 from driftwatch.flow.interpreter.parameters import all_parameters, bind_arguments, default_texts
 from driftwatch.flow.interpreter.receivers import differs
 from driftwatch.flow.interpreter.replaced import carried, enter_patches, left_replaced
 from driftwatch.flow.interpreter.run import MAX_DEPTH, Run
-from driftwatch.flow.interpreter.settled import about_to_follow, may_settle, settled
 from driftwatch.flow.interpreter.shared import keep_content
 from driftwatch.flow.interpreter.summaries import ask_for, by_summary, is_special, of_instance
 from driftwatch.flow.syntax.children import children
@@ -128,7 +128,7 @@ def _not_followed(run: Run, callee: Function, arguments: Arguments, node: cst.CS
     if isinstance(callee.bound, Instance):
         reach = run.state.reach
         this = Entry(reach, reach, Value(((reach, callee.bound),)))
-        hand_over(run, Arguments(ListContent((this,))), node)
+        havoc(run, Arguments(ListContent((this,))), node)
     return unknown_call(run, arguments, node)
 
 
@@ -184,12 +184,12 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
         return True
     if isinstance(callee.bound, Const) or (summary.effects.forwards and arguments) or _is_left_open(summary):
         return True
-    if callee.bound is not None and function.owner is None and summary.effects.asks_parameters:
+    if callee.bound is not None and function.owner is None and summary.effects.depends_on_parameters:
         # It was put on a class: what it is called of is a parameter like any other.
         return True
     if _leaves_something(run, callee, summary, arguments) or _tells_more(summary, arguments):
         return True
-    asks = summary.effects.asks_constants and _is_told_constants(run, function, summary, arguments)
+    asks = summary.effects.depends_on_constants and _is_told_constants(run, function, summary, arguments)
     if asks or _decides(run, callee, summary, arguments):
         return True
     if isinstance(callee.bound, (Class, Instance)) and callee.bound.code is not function.owner:
@@ -198,12 +198,12 @@ def _must_enter(run: Run, callee: Function, arguments: Arguments, node: cst.CSTN
     if any(has_library(run, value) for value in arguments.values()):
         # What becomes of it is followed, or said to be lost.
         return True
-    return summary.effects.asks_parameters and is_interesting(run, arguments)
+    return summary.effects.depends_on_parameters and is_interesting(run, arguments)
 
 
 def _leaves_something(run: Run, callee: Function, summary: Summary, arguments: Arguments) -> bool:
     """Whether a call may put what it is given, or is called of, where it is found later."""
-    if summary.effects.fills and holds_mutable(run, arguments):
+    if summary.effects.mutates and holds_mutable(run, arguments):
         return True
     if not summary.effects.changes:
         return False
@@ -222,9 +222,9 @@ def _decides(run: Run, callee: Function, summary: Summary, arguments: Arguments)
         return True
     if says(run, callee, summary, arguments) or _answers_for_itself(run, callee.bound, summary):
         return True
-    if not summary.effects.chooses:
+    if not summary.effects.branches_on_parameters:
         return False
-    if summary.effects.looks_at and _is_told_apart(run, callee.bound):
+    if summary.effects.reads_attributes and _is_told_apart(run, callee.bound):
         return True
     if any(not isinstance(atom, Unknown) for atom in given_atoms):
         return True
@@ -237,7 +237,9 @@ def _decides(run: Run, callee: Function, summary: Summary, arguments: Arguments)
 def _is_left_open(summary: Summary) -> bool:
     """Whether there is in what a function does, or makes, whatever it is given: it may be nothing."""
     made = summary.made.values()
-    return summary.effects.leaves_open or any(each.forwarded for each in made if not isinstance(each, PartialContent))
+    return summary.effects.passes_unknown or any(
+        each.forwarded for each in made if not isinstance(each, PartialContent)
+    )
 
 
 def _tells_more(summary: Summary, arguments: Arguments) -> bool:
@@ -258,7 +260,7 @@ def _answers_for_itself(run: Run, bound: Atom | None, summary: Summary) -> bool:
         return False
     content = content_of(run, bound)
     held = content.entries if content is not None else {}
-    known = (entry.value for name in summary.effects.looks_at if (entry := held.get(name)) is not None)
+    known = (entry.value for name in summary.effects.reads_attributes if (entry := held.get(name)) is not None)
     return any(isinstance(atom, Const) for value in known for _, atom in value.alternatives)
 
 
@@ -311,7 +313,7 @@ def enter(
     """Follow a call into the function's body; `at_yield` is what is done where a context manager's generator yields."""
     outer, outer_frame = run.state, run.frame
     call = about_to_follow(run, function, bound, arguments) if at_yield is None else None
-    known = settled(run, call, node)
+    known = memoised(run, call, node)
     if known is not None:
         return known
     function.entered += 1
@@ -344,7 +346,7 @@ def enter(
     tests = run.path[len(path) :]
     run.frame = outer_frame
     run.go_back(path)
-    ask_for(run.effects, frame.effects, arguments, chosen=bool(frame.effects.chooses))
+    ask_for(run.effects, frame.effects, arguments, chosen=bool(frame.effects.branches_on_parameters))
     run.effects.on_call(frame.effects, nested=nested)
     end = end if end is not None else State(EMPTY, {}, outer.heap)
     variables = frame.outside(end) or outer.vars
@@ -364,7 +366,7 @@ def enter(
     if isinstance(bound, Instance):
         run.state.forget_attributes()
     value = of_nobody(value.within(end.reach), uid)
-    may_settle(run, call, value, node)
+    memoise(run, call, value, node)
     return value
 
 

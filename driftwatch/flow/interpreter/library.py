@@ -35,9 +35,9 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
+from driftwatch.flow.interpreter.call_facts import argument_of, asked_for, made_of, said, texts_given
 from driftwatch.flow.interpreter.library_values import constant_of, object_of
 from driftwatch.flow.interpreter.lookups import import_lookup, lookup, module_lookup
-from driftwatch.flow.interpreter.passed import argument_of, asked_for, made_of, said, texts_given
 from driftwatch.flow.interpreter.replaced import replacement
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.uses import (
@@ -340,13 +340,13 @@ def use_call(run: Run, callee: Atom, positional: ListContent, keywords: DictCont
         )
 
     if keywords.forwarded & reach or positional.forwarded & reach:
-        run.effects.asks_parameters = run.effects.forwards = True
+        run.effects.depends_on_parameters = run.effects.forwards = True
         if run.frame.function is not None:
             run.frame.function.forwarding.add(node)
         passed_through(run, node, f"`{ref.dotted}` is called with what is passed to")
     elif (keywords.open | positional.open) & reach:
         star = "**" if keywords.open & reach else "*"
-        run.effects.leaves_open = True
+        run.effects.passes_unknown = True
         if run.frame.function is not None and run.recording.records:
             run.frame.function.forwarding.add(node)
         run.unresolved(node, f"`{ref.dotted}` is called with `{star}` of unknown content")

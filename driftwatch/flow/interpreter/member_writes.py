@@ -25,10 +25,10 @@ from driftwatch.flow.domain.values import (
     key_of,
     value_of,
 )
-from driftwatch.flow.interpreter.filled import leave
 from driftwatch.flow.interpreter.members import alternatives_said, anything
 from driftwatch.flow.interpreter.namespaces import set_variable
 from driftwatch.flow.interpreter.objects import content_of, for_any, hold, is_being_made, set_on_any
+from driftwatch.flow.interpreter.published import publish
 from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.flow.interpreter.shared import (
     CONTENTS,
@@ -56,10 +56,10 @@ def set_attribute(run: Run, owner: Value, name: str, value: Value) -> None:
             set_variable(run, atom.code, name, value.within(where))
         elif isinstance(atom, Instance):
             if atom.code.passed_over and not run.in_constructor:
-                leave(run.world, atom.code, None, (value,), run.state.heap)
+                publish(run.world, atom.code, None, (value,), run.state.heap)
             write_attribute(run, atom.code, name, value.within(where))
             if atom.site is None:
-                run.effects.sets = True
+                run.effects.sets_attributes = True
                 set_on_any(run, atom.code, name, value.within(where))
             hold(run, atom, name, value, where, certain=len(alternatives) == 1)
     if owner.where(lambda atom: isinstance(atom, Instance) and atom.site is not None):
@@ -102,13 +102,13 @@ def _set_on_function(run: Run, code: FunctionCode, name: str, value: Value) -> N
     before = code.attributes.get(name, Value())
     after = code.attributes[name] = _few(join(before, _as_of_any(run, value, before)))
     if set(after.alternatives) != set(before.alternatives):
-        leave(run.world, code, None, (value,), run.state.heap)
+        publish(run.world, code, None, (value,), run.state.heap)
         run.world.dependencies.change(code, name)
 
 
 def _set_on_class(run: Run, code: ClassCode, name: str, value: Value) -> None:
     """An attribute of a class is set in a function: it may be there whenever it is looked up."""
-    leave(run.world, code, None, (value,), run.state.heap)
+    publish(run.world, code, None, (value,), run.state.heap)
     before = code.set_on_class.get(name, Value())
     after = _few(join(before, _as_of_any(run, value, before)))
     if set(after.alternatives) != set(before.alternatives):

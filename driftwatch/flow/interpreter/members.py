@@ -80,7 +80,7 @@ def attribute_of_any(
 ) -> Value | None:
     """An attribute of any instance of a class."""
     order, others = lineage(code)
-    run.effects.looks_at.add(name)
+    run.effects.reads_attributes.add(name)
     found = _ever_assigned(run, order, name, where, bare=not any(base.where(_of_library) for base in others))
     if found is not None and any(len(each.told_apart.get(name, ())) > 1 for each in order):
         # Of several instances, which one it is a caller knows.

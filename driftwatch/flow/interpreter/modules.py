@@ -35,8 +35,8 @@ from driftwatch.flow.domain.values import (
     unknown,
 )
 from driftwatch.flow.interpreter.deferred import finish
-from driftwatch.flow.interpreter.filled import leave
-from driftwatch.flow.interpreter.handed import changes_given
+from driftwatch.flow.interpreter.havoc import changes_given
+from driftwatch.flow.interpreter.published import publish
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.interpreter.shared import open_variables, put_back
 from driftwatch.flow.interpreter.skips import MODULE_MARK, mark_of_body
@@ -89,7 +89,7 @@ class Modules:
         self._enumerations: dict[Lazy, bool] = {}
         self._changes: dict[Lazy, bool | None] = {}
         self._written: dict[Lazy, Atom | None] = {}
-        self.filled: set[ModuleCode] = set()
+        self.published: set[ModuleCode] = set()
         """Modules into which functions have put something of the library since that was last looked at."""
         self._short: dict[Lazy, bool] = {}
         self._nothing: dict[ModuleCode, Selection] = {}
@@ -456,10 +456,10 @@ class Modules:
         names = dict.fromkeys(n for n in module.names if not n.startswith("_") and "." not in n)
         yield from names
 
-    def fill(self, module: ModuleCode, names: Collection[str]) -> None:
+    def publish(self, module: ModuleCode, names: Collection[str]) -> None:
         """Something of the library is put into variables of a module, or into what they hold."""
-        module.filled.update(names)
-        self.filled.add(module)
+        module.published.update(names)
+        self.published.add(module)
         if not self.files.matters(module):
             self.files.mark_mentions([module.path])
             if not module.executing:
@@ -474,7 +474,7 @@ class Modules:
         identities = self._world.identities
         after = counted(join(identities.renewed(before, value), value))
         if set(after.alternatives) != set(before.alternatives):
-            leave(self._world, module, name, (value,), heap)
+            publish(self._world, module, name, (value,), heap)
             module.global_writes[name] = after
             if identities.alike(after, before):
                 return

@@ -28,7 +28,7 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
-from driftwatch.flow.interpreter.filled import leave
+from driftwatch.flow.interpreter.published import publish
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.syntax.children import walk
 from driftwatch.flow.syntax.survey import CONSTRUCTORS
@@ -176,7 +176,7 @@ def hold(run: Run, atom: Instance, name: str, value: Value, where: ReleaseSet, *
     if site in objects.lasting and site not in run.made:
         home = run.world.homes.get(site)
         if home is not None:
-            leave(run.world, home, site, (value,), run.state.heap)
+            publish(run.world, home, site, (value,), run.state.heap)
         known = objects.later.setdefault(site, {})
         before = known.get(name, NOTHING)
         said = value_of((there, _lasting(run, held)) for there, held in value.within(where).alternatives)

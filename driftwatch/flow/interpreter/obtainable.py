@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from driftwatch.flow.domain.code import ClassCode, FunctionCode, Summary
 from driftwatch.flow.domain.lineage import lineage
 from driftwatch.flow.domain.values import Instance, Unknown, Value
-from driftwatch.flow.interpreter.told_by_use import ToldByUse
+from driftwatch.flow.interpreter.inferred_classes import InferredClasses
 from driftwatch.releases import EMPTY, ReleaseSet
 
 _MAKING = ("__new__", "__init__", "__post_init__")
@@ -22,7 +22,7 @@ class Obtainable:
     """Answers where there can be instances of the code base's classes."""
 
     def __init__(
-        self, everywhere: ReleaseSet, summary: Callable[[FunctionCode], Summary | None], told: ToldByUse
+        self, everywhere: ReleaseSet, summary: Callable[[FunctionCode], Summary | None], told: InferredClasses
     ) -> None:
         self._everywhere = everywhere
         self._summary = summary

@@ -63,7 +63,7 @@ def fill(run: Run, made: Instance, arguments: Arguments, node: cst.CSTNode) -> N
     positional = arguments.positional
     maybe = (positional.open | positional.forwarded | arguments.keywords.open | arguments.keywords.forwarded) & reach
     if maybe and run.frame.function is not None:
-        run.effects.chooses.update(rest_parameters(run.frame.function))
+        run.effects.branches_on_parameters.update(rest_parameters(run.frame.function))
     for i, (name, default) in enumerate(fields_of(made.code).items()):
         given: Entry | None = arguments.keywords.entries.get(name)
         if i < len(positional.elements):

@@ -398,7 +398,7 @@ class Run:
         content = self.content(atom.key) if isinstance(atom, ListRef) else None
         given = (of_parameter(atom) and not atom.part) or (isinstance(content, ListContent) and bool(content.forwarded))
         if given:
-            self.effects.asks_parameters = self.effects.asks_constants = True
+            self.effects.depends_on_parameters = self.effects.depends_on_constants = True
         return given
 
     def combine(self, releases: ReleaseSet, *values: Value) -> Value:
@@ -421,7 +421,7 @@ class Run:
     def asks(self, atom_parameter: str | None) -> None:
         """What happens here depends on a parameter of the current function."""
         if atom_parameter is not None:
-            self.effects.asks_parameters = True
+            self.effects.depends_on_parameters = True
 
 
 def settle(run: Run, states: Sequence[State | None]) -> None:

@@ -34,7 +34,7 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
-from driftwatch.flow.interpreter.filled import leave, of_library, with_closures
+from driftwatch.flow.interpreter.published import of_library, publish, with_closures
 from driftwatch.releases import EMPTY
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def changed_content(world: World, key: int, content: Content, heap: Mapping[int,
     before = shared.content()
     after: Content
     if content != before:
-        leave(world, shared.home, shared.key, held_by(content), heap)
+        publish(world, shared.home, shared.key, held_by(content), heap)
     if isinstance(before, ListContent) and isinstance(content, ListContent):
         after = _absorbed_list(before, content, shared.home, heap, world)
     elif isinstance(before, DictContent) and isinstance(content, DictContent):
@@ -244,7 +244,7 @@ def keep_elsewhere(
         if isinstance(home, ClassCode):
             # The class alone has it from now on.
             home.module.heap.pop(key, None)
-        leave(world, home, key, put, heap)
+        publish(world, home, key, put, heap)
 
 
 def put_back(world: World, module: ModuleCode, before: Mapping[int, Content]) -> None:

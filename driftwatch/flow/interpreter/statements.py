@@ -32,9 +32,9 @@ from driftwatch.flow.interpreter.generators import iterated
 from driftwatch.flow.interpreter.imports import execute_import, execute_import_from
 from driftwatch.flow.interpreter.managers import execute_with
 from driftwatch.flow.interpreter.matching import execute_match
+from driftwatch.flow.interpreter.memoised_calls import BY_NAME
 from driftwatch.flow.interpreter.names import assign_name, declare_outer
 from driftwatch.flow.interpreter.run import Run, escape, keep, settle
-from driftwatch.flow.interpreter.settled import BY_NAME
 from driftwatch.releases import EMPTY
 
 MAX_RETRIES = 12

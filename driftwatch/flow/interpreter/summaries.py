@@ -37,7 +37,7 @@ from driftwatch.flow.domain.values import (
 from driftwatch.flow.interpreter.arguments import is_interesting, passes_constants
 from driftwatch.flow.interpreter.containers import merge_dicts
 from driftwatch.flow.interpreter.escape import has_library
-from driftwatch.flow.interpreter.handed import hand_over, holds_mutable
+from driftwatch.flow.interpreter.havoc import havoc, holds_mutable
 from driftwatch.flow.interpreter.member_writes import stays
 from driftwatch.flow.interpreter.objects import content_of, held_by
 from driftwatch.flow.interpreter.parameters import bind_arguments
@@ -68,13 +68,15 @@ def is_special(run: Run, this: Instance, summary: Summary, arguments: Arguments)
         return False
     if summary.constructs is not None:
         known = is_interesting(run, arguments) or passes_constants(run, arguments) or holds_mutable(run, arguments)
-        return known or summary.effects.sets
+        return known or summary.effects.sets_attributes
     # One that an instance holds is any that such an instance may hold, and what methods set on it is known as that.
     of_another = this.site not in run.made and this.site not in run.world.homes
-    if not of_another and (summary.effects.sets or summary.effects.changes):
+    if not of_another and (summary.effects.sets_attributes or summary.effects.changes):
         return True
     reach = run.state.reach
-    looked_at = {n: held_by(run, this, content, n, reach)[0] for n in content.entries if n in summary.effects.looks_at}
+    looked_at = {
+        n: held_by(run, this, content, n, reach)[0] for n in content.entries if n in summary.effects.reads_attributes
+    }
     if any(_differs(run, this, name, value, told=of_another) for name, value in looked_at.items()):
         return True
     # What is said of all instances now, a summary may not have known.
@@ -138,15 +140,15 @@ def ask_for(caller: Effects, callee: Effects, arguments: Arguments, *, chosen: b
     own = {atom.parameter for atom in given if isinstance(atom, Unknown) and atom.parameter}
     if own:
         caller.on_parameters(callee)
-        caller.chooses |= own if chosen else set()
+        caller.branches_on_parameters |= own if chosen else set()
 
 
 def by_summary(run: Run, summary: Summary, arguments: Arguments, callee: Function, node: cst.CSTNode) -> Value:
     given = arguments.values()
     for value in given:
         escape(run, value)
-    if summary.effects.hands_over:
-        hand_over(run, arguments, node)
+    if summary.effects.passes_on:
+        havoc(run, arguments, node)
     _change(run, summary)
     if isinstance(callee.bound, Instance) and callee.bound.site is None:
         run.effects.on_instances(summary.effects)

@@ -43,6 +43,7 @@ from driftwatch.flow.interpreter.conditions import presence
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.exceptional import class_names
 from driftwatch.flow.interpreter.instance_tests import is_instance
+from driftwatch.flow.interpreter.instantiated import instantiated_in
 from driftwatch.flow.interpreter.library import (
     class_member,
     instance_member,
@@ -51,7 +52,6 @@ from driftwatch.flow.interpreter.library import (
 )
 from driftwatch.flow.interpreter.lookups import lookup
 from driftwatch.flow.interpreter.members import has_attribute, is_asked_for
-from driftwatch.flow.interpreter.met import met
 from driftwatch.flow.interpreter.objects import content_of
 from driftwatch.flow.interpreter.registry import model
 from driftwatch.flow.interpreter.run import Run, as_alternatives, settle
@@ -251,7 +251,7 @@ def _isinstance(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
         elif (known := is_instance(run, atom, wanted)) is not None:
             answer = Const(known)
         elif isinstance(wanted, (Class, Lazy)):
-            never = where - met(run, wanted)
+            never = where - instantiated_in(run, wanted)
             where -= never
             found.append((never, FALSE))
         found.append((where, answer))

@@ -49,7 +49,7 @@ from driftwatch.flow.interpreter.constants import as_constant, constants_of, tex
 from driftwatch.flow.interpreter.containers import elements_of, quantify
 from driftwatch.flow.interpreter.escape import NOT_SORTED_OUT, has_library, lose
 from driftwatch.flow.interpreter.exceptional import class_names, thrown
-from driftwatch.flow.interpreter.handed import only_reads
+from driftwatch.flow.interpreter.havoc import only_reads
 from driftwatch.flow.interpreter.members import method_of
 from driftwatch.flow.interpreter.registry import method, model, model_of
 from driftwatch.flow.interpreter.results import count_of

@@ -93,7 +93,7 @@ def _set_by_name(run: Run, owner: Value, name: Value, given: Value, node: cst.CS
     for where, atom in as_alternatives(owner, run.state.reach):
         if isinstance(atom, Unknown) or is_out_of_sight(run, atom, known.value if isinstance(known, Const) else None):
             run.asks(getattr(atom, "parameter", None))
-            run.effects.fills = True
+            run.effects.mutates = True
             lose(run, given.within(where), node, "kept in an attribute of an object that is not known")
 
 

@@ -36,7 +36,7 @@ def select(module: ModuleCode, root: str, distribution: str, files: Files) -> Se
         return Selection(((1, max(1, len(module.lines))),))
     top = root.partition(".")[0]
     pieces = survey.pieces
-    leads = set(module.filled)
+    leads = set(module.published)
     chosen: set[int] = set()
     binds: list[set[str]] = []
     variables = _variables(pieces)

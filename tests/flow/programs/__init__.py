@@ -16,11 +16,10 @@ from tests.flow.programs.decorators import DECORATORS
 from tests.flow.programs.derived import DERIVED
 from tests.flow.programs.dynamic import DYNAMIC
 from tests.flow.programs.exported import EXPORTED
-from tests.flow.programs.filled import FILLED
 from tests.flow.programs.flags import FLAGS
 from tests.flow.programs.given_back import GIVEN_BACK
 from tests.flow.programs.guards import GUARDS
-from tests.flow.programs.handed import HANDED
+from tests.flow.programs.havoc import HAVOC
 from tests.flow.programs.helpers import HELPERS
 from tests.flow.programs.imports import IMPORTS
 from tests.flow.programs.instances import INSTANCES
@@ -32,6 +31,7 @@ from tests.flow.programs.made_classes import MADE_CLASSES
 from tests.flow.programs.managers import MANAGERS
 from tests.flow.programs.managers_as_decorators import MANAGERS_AS_DECORATORS
 from tests.flow.programs.matched import MATCHED
+from tests.flow.programs.memoised_calls import MEMOISED_CALLS
 from tests.flow.programs.models import MODELS
 from tests.flow.programs.named_elsewhere import NAMED_ELSEWHERE
 from tests.flow.programs.namespaces import NAMESPACES
@@ -42,6 +42,7 @@ from tests.flow.programs.outcomes_of_callers import OUTCOMES_OF_CALLERS
 from tests.flow.programs.outcomes_of_handlers import OUTCOMES_OF_HANDLERS
 from tests.flow.programs.outside import OUTSIDE
 from tests.flow.programs.probes import PROBES
+from tests.flow.programs.published import PUBLISHED
 from tests.flow.programs.put_by_others import PUT_BY_OTHERS
 from tests.flow.programs.put_off import PUT_OFF
 from tests.flow.programs.reach import REACH
@@ -51,7 +52,6 @@ from tests.flow.programs.replaced import REPLACED
 from tests.flow.programs.results import RESULTS
 from tests.flow.programs.scopes import SCOPES
 from tests.flow.programs.sets import SETS
-from tests.flow.programs.settled import SETTLED
 from tests.flow.programs.sight import SIGHT
 from tests.flow.programs.skips import SKIPS
 from tests.flow.programs.small_faults import SMALL_FAULTS
@@ -65,12 +65,12 @@ from tests.flow.programs.wrappers import WRAPPERS
 PROGRAMS = (
     *MODELS,
     *SMALL_FAULTS,
-    *CARRIED, *TRAVELLED, *SETTLED, *MANAGERS_AS_DECORATORS,
-    *IMPORTS, *HANDED, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *PUT_OFF, *DECORATORS, *CONTROL,
+    *CARRIED, *TRAVELLED, *MEMOISED_CALLS, *MANAGERS_AS_DECORATORS,
+    *IMPORTS, *HAVOC, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *PUT_OFF, *DECORATORS, *CONTROL,
     *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,
     *SUBMODULES, *RESULTS, *REFUSED, *SIGHT, *HELPERS, *FLAGS, *OBTAINABLE, *DYNAMIC, *OUTSIDE,
-    *ITERATION, *EXPORTED, *CONSTANTS, *FILLED, *PUT_BY_OTHERS, *MATCHED, *TOLD_BY_CALLERS,
+    *ITERATION, *EXPORTED, *CONSTANTS, *PUBLISHED, *PUT_BY_OTHERS, *MATCHED, *TOLD_BY_CALLERS,
     *CARRIED_BY_EXCEPTIONS, *REGISTRIES, *SCOPES, *TOLD_APART, *NAMED_ELSEWHERE,
     *COMPARED, *REPLACED, *NAMESPACES, *GIVEN_BACK, *LOOKED_UP, *MADE_CLASSES, *CAREFUL,
     *CALL_GRAPH,

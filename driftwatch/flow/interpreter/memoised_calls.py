@@ -1,4 +1,4 @@
-"""Calls in loops that have settled: what has changed nothing changes nothing when it is done again.
+"""Memoised calls in loops: a call that has changed nothing changes nothing when it is made again.
 
 Enters: a call that is about to be followed into a function. Leaves: what it gave the last time, where that left the
 state as it was, and everything that the function sees is what it was then. A helper that measures something calls it
@@ -42,20 +42,20 @@ def about_to_follow(run: Run, callee: FunctionCode, bound: Atom | None, argument
     return Followed(callee, bound, arguments, run.state.fork(), around, run.ledger.expected)
 
 
-def settled(run: Run, call: Followed | None, node: cst.CSTNode) -> Value | None:
+def memoised(run: Run, call: Followed | None, node: cst.CSTNode) -> Value | None:
     """What a call gives that has been made before, and changed nothing then; None where that is not known."""
-    known = run.frame.settled.get(id(node)) if call is not None else None
+    known = run.frame.memoised.get(id(node)) if call is not None else None
     return known[1] if call is not None and known is not None and _is_again(run, call, known[0]) else None
 
 
-def may_settle(run: Run, call: Followed | None, value: Value, node: cst.CSTNode) -> None:
+def memoise(run: Run, call: Followed | None, value: Value, node: cst.CSTNode) -> None:
     """A call has been followed: keep what it gave if it has changed nothing and another call would give the same."""
     after = about_to_follow(run, call.callee, call.bound, call.arguments) if call is not None else None
     if call is None or after is None or after.around != call.around or after.faults != call.faults:
         return
     if all(type(atom) in _PLAIN for _, atom in value.alternatives):
         if _alike(call.state, run.state) and call.state.vars == run.state.vars:
-            run.frame.settled[id(node)] = (call, value)
+            run.frame.memoised[id(node)] = (call, value)
 
 
 def _is_again(run: Run, call: Followed, before: Followed) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.flow.marked import marked
 
-HANDED = (
+HAVOC = (
     marked(
         "package_under_another_name",
         """

@@ -1,4 +1,4 @@
-"""Containers that are handed to somebody else: what may be in them afterwards.
+"""What code that is not followed may do to the containers that it is given: they may hold anything afterwards.
 
 A function that is followed changes them as it does. What is not followed may put anything in and take anything out,
 but for what is known only to read what it is given.
@@ -33,13 +33,13 @@ def only_reads(dotted: str) -> bool:
     return dotted.startswith(_READ_ONLY) and dotted not in _MAY_WRITE and not dotted.startswith("operator.i")
 
 
-def hand_over(run: Run, arguments: Arguments, node: cst.CSTNode) -> None:
+def havoc(run: Run, arguments: Arguments, node: cst.CSTNode) -> None:
     """A call of something that is not followed: it may change what is in the containers that it is given."""
     values = arguments.values()
     if not values or only_says(node):
         return
     if any(type(atom) is Unknown and atom.parameter for value in values for _, atom in value.alternatives):
-        run.effects.hands_over = True
+        run.effects.passes_on = True
     where = run.state.reach
     for key in mutable_in(run, values):
         content = run.content(key)
@@ -119,7 +119,7 @@ _PLAIN_READERS = frozenset(
 )  # fmt: skip
 
 
-def fills(run: Run, owner: Value) -> None:
+def mutates(run: Run, owner: Value) -> None:
     """Something is put into, or taken out of, what this value is: of what is not known, it may have been given."""
     if any(isinstance(atom, Unknown) for _, atom in owner.alternatives):
-        run.effects.fills = True
+        run.effects.mutates = True

@@ -1,4 +1,4 @@
-"""Which class a parameter must be of, told by what is read of it: attributes that only a class below the declared has.
+"""Which class a parameter must be of, inferred from the attributes that are read of it.
 
 Enters: a function and one of its parameters. Leaves: the classes of the code base of which it may be, when what is read
 of it is more than the class has that it is declared as.
@@ -23,7 +23,7 @@ _CLASS = re.compile(rb"^class\s+(\w+)\s*\(([^)]*)\)\s*:", re.MULTILINE)
 _MEMBER = re.compile(r"\bdef\s+(\w+)|\b(?:self|cls)\.(\w+)|^\s+(\w+)\s*[:=]", re.MULTILINE)
 
 
-class ToldByUse:
+class InferredClasses:
     """Looks for the classes below a declared one, in the files that have to do with the library."""
 
     def __init__(self, files: Files, modules: Modules) -> None:

@@ -14,7 +14,7 @@ from driftwatch.flow.interpreter.run import Run
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
-def note_made(run: Run, atom: Class | Lazy) -> None:
+def note_instantiation(run: Run, atom: Class | Lazy) -> None:
     """A class is called: an instance of it is made."""
     module, name = _place(atom)
     before = module.made.get(name, EMPTY)
@@ -26,7 +26,7 @@ def note_made(run: Run, atom: Class | Lazy) -> None:
             run.world.modules.stale.add(module)
 
 
-def met(run: Run, atom: Class | Lazy) -> ReleaseSet:
+def instantiated_in(run: Run, atom: Class | Lazy) -> ReleaseSet:
     """The releases in which there may be an instance of a class."""
     module, name = _place(atom)
     if module.executing or (isinstance(atom, Class) and atom.code.parent is not None):

@@ -10,7 +10,7 @@ from driftwatch.binding.calls import parts
 from driftwatch.binding.refused import possible_arguments
 from driftwatch.flow.domain.code import FunctionCode
 from driftwatch.flow.domain.contents import Entry
-from driftwatch.flow.domain.told import Facts, told_of
+from driftwatch.flow.domain.facts import Facts, told_of
 from driftwatch.flow.domain.values import Alternative, Atom, Const, External, LibInstance, Unknown, Value
 from driftwatch.flow.interpreter.annotations import texts_of
 from driftwatch.flow.interpreter.arguments import written_in

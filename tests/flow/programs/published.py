@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.flow.marked import marked
 
-FILLED = (
+PUBLISHED = (
     marked(
         "filled_registry_same",
         """

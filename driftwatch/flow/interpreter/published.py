@@ -2,7 +2,7 @@
 
 Enters: a value that is put into something that outlives the function: a variable of a module, an attribute of a class,
 of a function or of an object that is kept, a container. Leaves: where the value is, or holds, something of the library,
-the names of it are filled: code that mentions them is looked at, in this file and in those that import them.
+the names of it are published: code that mentions them is looked at, in this file and in those that import them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Home = ModuleCode | ClassCode | FunctionCode
 
 
-def leave(
+def publish(
     world: World, home: Home, key: int | str | None, values: Iterable[Value], heap: Mapping[int, Content]
 ) -> None:
     """Something is put into a module's variable or container, or into an attribute of a class or function."""
@@ -36,8 +36,8 @@ def leave(
         return
     keep(world, module, told, heap)
     names = _names(home, key)
-    if names and not module.filled.issuperset(names):
-        world.modules.fill(module, names)
+    if names and not module.published.issuperset(names):
+        world.modules.publish(module, names)
 
 
 def keep(world: World, module: ModuleCode, values: Iterable[Value], heap: Mapping[int, Content]) -> None:
