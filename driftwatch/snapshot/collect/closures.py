@@ -7,15 +7,13 @@ gives back what it is given first. What may also be something else is none of th
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from driftwatch.snapshot.collect.bodies import FunctionNode, inside
 from driftwatch.snapshot.model.symbols import Parameter, ParameterKind
-
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 _LOOKS = frozenset({"getattr", "hasattr", "isinstance", "issubclass", "callable", "id", "repr", "str", "type", "vars"})
 """Functions that change nothing of what they are given."""
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def parameters_of(arguments: ast.arguments) -> tuple[Parameter, ...]:
@@ -62,9 +60,9 @@ def given_function(node: FunctionNode) -> tuple[FunctionNode, bool] | None:
     name = _given(node.body[-1].value)
     if name is None:
         return None
-    values = [each.value for each in _own(node.body) if isinstance(each, ast.Return)]
-    inside = [statement for statement in _own(node.body) if _binds(statement, name)]
-    made = inside[0] if len(inside) == 1 else None
+    values = [each.value for each in inside(node) if isinstance(each, ast.Return)]
+    bound = [statement for statement in inside(node) if _binds(statement, name)]
+    made = bound[0] if len(bound) == 1 else None
     if not isinstance(made, FunctionNode) or any(_given(value) != name for value in values):
         return None
     return made, any(isinstance(value, ast.Call) for value in values)
@@ -72,7 +70,7 @@ def given_function(node: FunctionNode) -> tuple[FunctionNode, bool] | None:
 
 def shows_another(outer: FunctionNode, made: FunctionNode) -> bool:
     """Whether the function that is defined inside shows what another one takes: ``update_wrapper``, ``__wrapped__``."""
-    for node in _own(outer.body):
+    for node in inside(outer):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is(node.value, made.name):
             if node.attr in ("__wrapped__", "__signature__"):
                 return True
@@ -97,10 +95,9 @@ def gives_back(node: FunctionNode, position: int = 0) -> bool:
     name = _parameter_at(node, position)
     if name is None or isinstance(node, ast.AsyncFunctionDef) or not isinstance(node.body[-1], ast.Return):
         return False
-    inside = list(_own(node.body))
-    returned = [each.value for each in inside if isinstance(each, ast.Return)]
+    returned = [each.value for each in inside(node) if isinstance(each, ast.Return)]
     return all(isinstance(value, ast.Name) and value.id == name for value in returned) and not any(
-        _binds(statement, name) for statement in inside
+        _binds(statement, name) for statement in inside(node)
     )
 
 
@@ -110,9 +107,9 @@ def given_attributes(node: FunctionNode, position: int = 0) -> Iterator[tuple[st
     The name is empty where nobody can tell which.
     """
     name = _parameter_at(node, position)
-    inside = list(_own(node.body)) if name is not None else []
-    functions = {each.name: each for each in inside if isinstance(each, FunctionNode)}
-    for each in inside:
+    nodes = inside(node) if name is not None else ()
+    functions = {each.name: each for each in nodes if isinstance(each, FunctionNode)}
+    for each in nodes:
         if isinstance(each, ast.Assign):
             for target in each.targets:
                 if isinstance(target, ast.Attribute) and _is(target.value, name):
@@ -172,16 +169,6 @@ def _declares_wrapped(node: ast.AST) -> bool:
         named = ast.unparse(node.func).rpartition(".")[2] == "update_wrapper"
         return named and bool(node.args) and _is(node.args[0], "self")
     return isinstance(node, ast.Attribute) and node.attr == "__wrapped__" and isinstance(node.ctx, ast.Store)
-
-
-def _own(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """What runs in a function itself, definitions included, but not what is in these."""
-    waiting = list(body)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, _SCOPES):
-            waiting += ast.iter_child_nodes(node)
 
 
 def _binds(node: ast.AST, name: str) -> bool:

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from driftwatch.snapshot.collect.bodies import FunctionNode
 from driftwatch.snapshot.collect.raising import EXCEPTIONS, LONGEST
-from driftwatch.snapshot.collect.returned import FunctionNode
 from driftwatch.snapshot.model.gpu_facts import GpuFact, GpuWords, KernelList, Said
 from driftwatch.snapshot.model.symbols import Ref, Snapshot, SymbolKind
 from driftwatch.snapshot.sources.tree import SourceTree

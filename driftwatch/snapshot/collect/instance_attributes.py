@@ -9,6 +9,8 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from driftwatch.snapshot.collect.bodies import statements
+
 _OPENING = frozenset({"__getattr__", "__getattribute__"})
 
 
@@ -128,17 +130,6 @@ def _made(body: Sequence[ast.stmt], makers: Collection[str]) -> Iterator[str]:
                 continue
             if any(isinstance(name, ast.Name) and name.id in makers for name in named):
                 yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
-
-
-def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Every statement of a body, those of nested blocks and functions included."""
-    for statement in body:
-        yield statement
-        for name in ("body", "orelse", "finalbody"):
-            if inner := getattr(statement, name, None):
-                yield from statements(inner)
-        for block in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            yield from statements(block.body)
 
 
 def attributes_given_outside(tree: ast.Module) -> dict[str, set[str]]:

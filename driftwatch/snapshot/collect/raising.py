@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 
-from driftwatch.snapshot.collect.returned import FunctionNode, flavour
+from driftwatch.snapshot.collect.bodies import FunctionNode
+from driftwatch.snapshot.collect.returned import flavour
 from driftwatch.snapshot.model.symbols import Refusal
 
 EXCEPTIONS = frozenset({"ValueError", "RuntimeError", "TypeError", "NotImplementedError"})

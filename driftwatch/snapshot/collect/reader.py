@@ -25,6 +25,7 @@ import griffe
 
 from driftwatch.errors import SnapshotError
 from driftwatch.snapshot.collect import closures, scope
+from driftwatch.snapshot.collect.bodies import FunctionNode
 from driftwatch.snapshot.collect.decorators import deprecation_warning
 from driftwatch.snapshot.collect.instance_attributes import Delegate, attributes_given_outside, instance_attributes
 from driftwatch.snapshot.collect.lazy_names import LazyNames, lazy_names
@@ -56,7 +57,6 @@ from driftwatch.snapshot.model.symbols import Parameter, ParameterKind
 # Griffe reports what it cannot resolve; here that is an ordinary result, not news.
 logging.getLogger("griffe").addHandler(logging.NullHandler())
 
-_FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _UNIONS = frozenset({"typing.Union", "typing.Optional", "Union", "Optional"})
 _CLASSVARS = ("typing.ClassVar", "ClassVar", "typing_extensions.ClassVar")
 _GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
@@ -254,7 +254,7 @@ class _ModuleReading:
 
     def _facts(self, site: scope.Site, owner: griffe.Module | griffe.Class) -> Facts:
         statement = site.statement
-        if isinstance(statement, _FunctionNode):
+        if isinstance(statement, FunctionNode):
             return self._function(statement, owner)
         if isinstance(statement, ast.ClassDef):
             return self._class(statement, owner)
@@ -319,7 +319,7 @@ class _ModuleReading:
 
     # -- functions -----------------------------------------------------------------------------------------------
 
-    def _function(self, node: _FunctionNode, owner: griffe.Module | griffe.Class) -> FunctionFacts:
+    def _function(self, node: FunctionNode, owner: griffe.Module | griffe.Class) -> FunctionFacts:
         obj = self._objects.get(id(node))
         decorators = tuple(self._decorators(node.decorator_list, owner))
         if isinstance(obj, griffe.Function):
@@ -353,7 +353,7 @@ class _ModuleReading:
         )
 
     def _made_inside(
-        self, node: _FunctionNode, owner: griffe.Module | griffe.Class, outer: _FunctionNode
+        self, node: FunctionNode, owner: griffe.Module | griffe.Class, outer: FunctionNode
     ) -> FunctionFacts:
         """A function that is defined in another one, as far as its ``def`` says it."""
         decorators = tuple(self._decorators(node.decorator_list, owner))
@@ -371,7 +371,7 @@ class _ModuleReading:
         )
 
     def _added(
-        self, node: _FunctionNode, position: int, owner: griffe.Module | griffe.Class
+        self, node: FunctionNode, position: int, owner: griffe.Module | griffe.Class
     ) -> tuple[tuple[str, FunctionFacts | None], ...]:
         found = closures.given_attributes(node, position)
         return tuple((name, self._made_inside(each, owner, node) if each is not None else None) for name, each in found)

@@ -8,13 +8,11 @@ something else than the code makes all of it uncertain.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
+from driftwatch.snapshot.collect.bodies import FunctionNode, inside
 from driftwatch.snapshot.model.symbols import Flavour
 
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _TUPLES = frozenset({"tuple", "Tuple"})
 _SEQUENCES = _TUPLES | {"list", "List", "Sequence", "Iterable", "Any", "object"}
 
@@ -23,10 +21,9 @@ def lengths(node: FunctionNode) -> tuple[int, ...]:
     """The lengths that what a function gives may have, in order."""
     if isinstance(node, ast.AsyncFunctionDef) or not _ends(node.body):
         return ()
-    inside = list(_own(node.body))
-    if _yields(inside):
+    if _yields(node):
         return ()
-    spelled = [_length(each.value) for each in inside if isinstance(each, ast.Return)]
+    spelled = [_length(each.value) for each in inside(node) if isinstance(each, ast.Return)]
     known = {length for length in spelled if length is not None}
     annotated = _annotated(node.returns) if node.returns is not None else None
     if annotated is not None:
@@ -38,24 +35,14 @@ def lengths(node: FunctionNode) -> tuple[int, ...]:
 
 def flavour(node: FunctionNode) -> Flavour | None:
     """What calling a function gives, when that is not what it returns."""
-    generates = _yields(_own(node.body))
+    generates = _yields(node)
     if isinstance(node, ast.AsyncFunctionDef):
         return Flavour.ASYNC_GENERATOR if generates else Flavour.COROUTINE
     return Flavour.GENERATOR if generates else None
 
 
-def _yields(nodes: Iterable[ast.AST]) -> bool:
-    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
-
-
-def _own(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """What runs in a function itself, not in one that it defines."""
-    waiting = list(body)
-    while waiting:
-        node = waiting.pop()
-        if not isinstance(node, _SCOPES):
-            yield node
-            waiting += ast.iter_child_nodes(node)
+def _yields(function: FunctionNode) -> bool:
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in inside(function))
 
 
 def _ends(body: Sequence[ast.stmt]) -> bool:

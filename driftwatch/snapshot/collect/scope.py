@@ -11,6 +11,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from driftwatch.snapshot.collect.bodies import statements
+
 IMPORT_FAILURES = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 Guard = ast.Try | ast.With
@@ -132,7 +134,7 @@ def imports_on_demand(body: Sequence[ast.stmt]) -> Iterator[ast.Import | ast.Imp
             if not condition.ordinary:
                 yield statement
         elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield from (inner for inner in ast.walk(statement) if isinstance(inner, ast.Import | ast.ImportFrom))
+            yield from (inner for inner in statements([statement]) if isinstance(inner, ast.Import | ast.ImportFrom))
 
 
 def imports_in(guard: Guard) -> Iterator[ast.Import | ast.ImportFrom]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+from driftwatch.snapshot.collect.bodies import FunctionNode, statements
 
 
 def changes_arguments(decorator: FunctionNode) -> bool:
@@ -63,8 +63,8 @@ def _plain(arguments: list[ast.expr]) -> list[str | None]:
 def keywords_taken(node: FunctionNode) -> tuple[str, ...]:
     """Keywords that a wrapper defined inside a decorator takes for itself before it passes the rest on."""
     found: set[str] = set()
-    for inner in ast.walk(node):
-        if inner is node or not isinstance(inner, FunctionNode) or inner.args.kwarg is None:
+    for inner in statements(node.body):
+        if not isinstance(inner, FunctionNode) or inner.args.kwarg is None:
             continue
         if not any("wraps" in ast.unparse(d) for d in inner.decorator_list):
             continue
