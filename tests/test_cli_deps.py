@@ -109,6 +109,35 @@ def test_the_lowest_release_alone(index: FakeIndex, project: Path) -> None:
     assert known == {"clay": ["0.1"], "glaze": ["1.0"], "potters-kiln": ["1.0"]}
 
 
+def test_of_the_lowest_release_alone_nothing_is_said_of_others(index: FakeIndex, project: Path) -> None:
+    (project / "studio.py").write_text("import kilns\nkilns.bake(1)\n", encoding="utf-8")
+    told = " ".join(deps(index, project, "--lowest").out.split())
+    assert "potters-kiln<2,>=1.0 breaks with 1.0; without --lowest, `driftwatch deps` says from which release" in told
+    assert "no release that was read has it" in told
+    assert "no release fixes" not in told
+    every = " ".join(deps(index, project).out.split())
+    assert "potters-kiln<2,>=1.0 breaks with 1.0 to 1.2, 3 releases; no bound fixes that" in every
+    assert "needs potters-kiln>=2.0" in every
+
+
+def test_without_an_index_a_verdict_says_that_it_rests_on_what_was_known(index: FakeIndex, project: Path) -> None:
+    dead = FakeIndex(base="http://127.0.0.1:1")
+    nothing = deps(dead, project)
+    assert (nothing.status, nothing.out) == (2, "")
+    assert "potters-kiln is not checked" in nothing.err
+    assert "hint: check the network or PIP_INDEX_URL" in nothing.err
+    deps(index, project, "--lowest")
+    unreached = "the package index could not be reached, so only releases that were known before are checked"
+    for arguments in (("--lowest",), ()):
+        report = json.loads(deps(dead, project, *arguments, "--format", "json").out)
+        kiln, clay, glaze, gone, _ = report["dependencies"]
+        assert (kiln["state"], kiln["broken"], kiln["reason"]) == ("breaks", ["1.0"], unreached)
+        assert (clay["state"], clay["reason"]) == ("holds", unreached)
+        assert (glaze["state"], glaze["reason"]) == ("not used", unreached)
+        assert gone["state"] == "not told"
+    assert f"clay>=0 holds with 0.1; {unreached}" in " ".join(deps(dead, project).out.split())
+
+
 def test_an_extra_is_checked_where_it_is_asked_for(index: FakeIndex, project: Path) -> None:
     result = deps(index, project, "--extra", "wheel")
     assert "potters-wheel==1.0 breaks with 1.0; no bound fixes that" in " ".join(result.out.split())

@@ -22,6 +22,8 @@ from driftwatch.report import FORMATS
 WITH_TABLE = ("text", "markdown")
 """The formats with a line for each requirement; others tell what is not checked with the files they could not read."""
 
+UNREACHED = "the package index could not be reached, so only releases that were known before are checked"
+
 if TYPE_CHECKING:
     from driftwatch.flow.uses import Diagnostic
     from driftwatch.project.dependencies import Dependency
@@ -95,15 +97,19 @@ def deps_command(
         paths, config = resolve((place,), config_file, shown)
         needed = dependencies(paths[0], extras, title((place,)))
         found: list[Watched] = []
+        hint: str | None = None
         asked: list[Asked] = []
         for each in needed:
-            why_not = each.why_not
+            why_not, but = each.why_not, ""
             if not why_not:
                 try:
-                    found += _watched(each, paths, shown, lowest=lowest)
+                    known = _watched(each, paths, shown, lowest=lowest)
+                    but = UNREACHED if any(one.stale for one in known) else ""
+                    found += known
                 except DriftwatchError as error:
-                    why_not = error.message
-            asked.append(Asked(each.distribution, each.requirement, each.declared.path, each.declared.line, why_not))
+                    why_not, hint = error.message, error.hint
+            written = each.declared
+            asked.append(Asked(each.distribution, each.requirement, written.path, written.line, why_not, but, lowest))
         if not needed:
             say(f"{title((place,))} requires no other distribution")
             return 0
@@ -123,7 +129,7 @@ def deps_command(
                 )
             )
     if result is None:
-        raise InputError("; ".join(f"{each.distribution} is not checked: {each.why_not}" for each in asked))
+        raise InputError("; ".join(f"{each.distribution} is not checked: {each.why_not}" for each in asked), hint)
     status = status_of(result)
     report = replace(result, title=title((place,)), seconds=time.monotonic() - start)
     report = replace(report, dependencies=verdicts(report, asked))

@@ -26,12 +26,12 @@ def _verdict(report: Report, asked: Asked, target: TargetReport | None) -> Requi
     if asked.why_not or target is None:
         return RequirementVerdict(asked, "not told", reason=asked.why_not or "no release of it could be read")
     if not target.uses:
-        return RequirementVerdict(asked, "not used")
+        return RequirementVerdict(asked, "not used", reason=asked.but)
     later = target.timeline.versions_of(newer(target.checked, report.beyond(target.distribution)))
     if not target.broken:
-        return RequirementVerdict(asked, "holds", later=later)
+        return RequirementVerdict(asked, "holds", later=later, reason=asked.but)
     broken = target.timeline.versions_of(target.broken)
-    return RequirementVerdict(asked, "breaks", broken, later, *_bounds(target))
+    return RequirementVerdict(asked, "breaks", broken, later, *_bounds(target), reason=asked.but)
 
 
 def _bounds(target: TargetReport) -> tuple[str, str]:
@@ -72,6 +72,7 @@ def sentence(report: Report, verdict: RequirementVerdict) -> Iterator[Span]:
         return
     if verdict.state == "not used":
         yield Span("not used", "dim")
+        yield from _but(verdict)
         return
     if verdict.state == "breaks":
         yield Span("breaks", "error")
@@ -85,6 +86,12 @@ def sentence(report: Report, verdict: RequirementVerdict) -> Iterator[Span]:
     later = newer(target.checked, report.beyond(target.distribution))
     if later:
         yield Span(f"; breaks with {ranges(target.timeline, later)}, which it leaves out", "dim")
+    yield from _but(verdict)
+
+
+def _but(verdict: RequirementVerdict) -> Iterator[Span]:
+    if verdict.reason:
+        yield Span(f"; {safe(verdict.reason)}", "warning")
 
 
 def advice(verdict: RequirementVerdict) -> str:
@@ -93,4 +100,6 @@ def advice(verdict: RequirementVerdict) -> str:
         return f"from {verdict.lowest} on it holds"
     if verdict.highest:
         return f"up to {verdict.highest} it holds"
+    if verdict.asked.lowest_alone:
+        return "without --lowest, `driftwatch deps` says from which release on it holds"
     return "no bound fixes that"

@@ -64,7 +64,9 @@ def apply(uses: Iterable[Use], contexts: Mapping[str, Context], rules: Iterable[
     for use in known:
         context = contexts[use.distribution]
         for each in chosen:
-            yield from each.check(use, context)
+            for verdict in each.check(use, context):
+                # What releases have that were not read, nobody can tell.
+                yield verdict if context.history.whole else replace(verdict, in_no_release=False)
 
 
 def _taken(use: Use) -> str | None:

@@ -10,7 +10,7 @@ from driftwatch.flow.uses import NameUse, Use
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.scope import in_scope
-from driftwatch.rules.wording import did_you_mean, needs
+from driftwatch.rules.wording import did_you_mean, needs, nowhere
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref
 
@@ -32,7 +32,7 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
     if possible:
         hint = f"{needs(history, possible)}; or look for it first, with `hasattr`"
     else:
-        hint = f"no known release has it{did_you_mean(use.name, _known(history, use))}"
+        hint = f"{nowhere(history)} has it{did_you_mean(use.name, _known(history, use))}"
     # What a class never had, code that is used would have been seen to miss: the type it is said to be of is not true.
     doubtful = use.instance and not use.exact and not possible and len(history.timeline) > 1
     yield _HEADING.verdict(

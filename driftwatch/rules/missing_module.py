@@ -9,7 +9,7 @@ from driftwatch.findings.finding import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import ImportUse, NameUse, Use
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.scope import in_scope, is_module_only, private
-from driftwatch.rules.wording import did_you_mean, needs
+from driftwatch.rules.wording import did_you_mean, needs, nowhere
 
 _HEADING = Heading("DW202", "missing-module", Severity.ERROR)
 
@@ -32,7 +32,7 @@ def check(use: Use, context: Context) -> Iterator[Verdict]:
     if present:
         hint = f"{needs(history, present)}; or import it under `except ImportError`"
     else:
-        hint = f"no known release has it{did_you_mean(module, history.modules())}"
+        hint = f"{nowhere(history)} has it{did_you_mean(module, history.modules())}"
     verdict = _HEADING.verdict(
         use,
         module,

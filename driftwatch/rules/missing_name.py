@@ -8,7 +8,7 @@ from driftwatch.findings.finding import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import ImportUse, NameUse, PatchUse, Use
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
 from driftwatch.rules.scope import in_scope, is_module_only, known_names, may_have_more, private
-from driftwatch.rules.wording import did_you_mean, needs
+from driftwatch.rules.wording import did_you_mean, needs, nowhere
 from driftwatch.snapshot.model.history import History
 from driftwatch.snapshot.model.symbols import Ref
 
@@ -92,7 +92,7 @@ def _not_loaded(use: NameUse, context: Context) -> Iterator[Verdict]:
 def _hint(history: History, module: str, name: str) -> str:
     present = history.importable(module, name)
     if not present:
-        return f"no known release has it{did_you_mean(name, known_names(history, module))}"
+        return f"{nowhere(history)} has it{did_you_mean(name, known_names(history, module))}"
     return f"{needs(history, present)}; or look for it first, with `hasattr` or `except ImportError`"
 
 

@@ -11,7 +11,7 @@ from driftwatch.findings.finding import RELEASES, Severity, Verdict
 from driftwatch.flow.uses import CallUse, Outcome, Use
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.rules.rule import Context, Example, Expected, Heading, Rule
-from driftwatch.rules.wording import did_you_mean, needs
+from driftwatch.rules.wording import did_you_mean, needs, nowhere
 
 _HEADING = Heading("DW101", "unknown-keyword", Severity.ERROR)
 
@@ -71,7 +71,7 @@ def _hint(use: CallUse, name: str, taken: ReleaseSet, context: Context) -> str:
     for _, epochs in callee_epochs(replace(use, releases=history.timeline.all), history):
         for epoch in epochs:
             known.update(p.name for s in epoch.symbol.possible if s is not None for p in s.parameters)
-    return f"no known release takes `{name}`{did_you_mean(name, known)}"
+    return f"{nowhere(history)} takes `{name}`{did_you_mean(name, known)}"
 
 
 _KEYWORD = """\

@@ -24,10 +24,15 @@ def requirement(history: History, works: ReleaseSet) -> str | None:
     return f"{history.distribution}{','.join(bounds)}" if bounds else None
 
 
+def nowhere(history: History) -> str:
+    """Which releases do not have what none has: of a library that nobody has set up, only those asked for were read."""
+    return "no known release" if history.whole else "no release that was read"
+
+
 def needs(history: History, works: ReleaseSet) -> str:
     """What must be installed for the code to work, as half a sentence: ``needs dist>=0.6.8``."""
     if not works:
-        return f"works in no known release of {history.distribution}"
+        return f"works in {nowhere(history)} of {history.distribution}"
     wanted = requirement(history, works)
     if wanted is not None:
         return f"needs {wanted}"

@@ -127,7 +127,7 @@ def strange(
         remarks.append(f"not read: {'; '.join(f'{release}, {why}' for release, why in found.failed)}")
     if found.stale:
         remarks.append("the package index could not be reached: what was known before")
-    return tuple(Watched(history, remark="; ".join(remarks)) for history in found.histories)
+    return tuple(Watched(history, remark="; ".join(remarks), stale=found.stale) for history in found.histories)
 
 
 def _made(

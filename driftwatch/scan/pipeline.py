@@ -53,7 +53,8 @@ class Watched:
     `companions` are distributions that must be of the library's own version, `aliases` others that bring the same
     module, `carriers` packages that pin a release of it. `without_module` are releases that are known not to have the
     module; `unavailable` those that the code base asks for and that could not be had, each with the reason. `remark` is
-    what a person must know of how the library was read, in words.
+    what a person must know of how the library was read, in words; `stale` says that the package index could not be
+    reached, and this is what was known before.
     """
 
     history: History
@@ -64,6 +65,7 @@ class Watched:
     without_module: tuple[str, ...] = ()
     unavailable: tuple[tuple[str, str], ...] = ()
     remark: str = ""
+    stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)

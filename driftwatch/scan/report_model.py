@@ -80,13 +80,18 @@ class TargetReport:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A requirement that is to be judged: as it is written and where; `why_not` where it cannot be checked."""
+    """A requirement that is to be judged: as it is written and where; `why_not` where it cannot be checked.
+
+    `but` is what a person must know of how it was; `lowest_alone` says that only the lowest allowed release was.
+    """
 
     distribution: str
     requirement: str
     path: str
     line: int
     why_not: str = ""
+    but: str = ""
+    lowest_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +100,7 @@ class RequirementVerdict:
 
     `state` is "holds", "breaks", "not used" or "not told". `broken` are the allowed releases with which the code
     breaks, `later` those behind the range. From `lowest` on every allowed release works, up to `highest` they do as
-    well; empty where there is none.
+    well; empty where there is none. `reason` says why nothing is told, or what of it rests on less than all releases.
     """
 
     asked: Asked

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -87,6 +87,7 @@ def on_demand(
         try:
             project = used.project(distribution)
             versions = _selected(project, select, asked)
+            whole = set(versions) >= set(project.finals())
             modules = modules_of(project, versions, used)
             wanted = [each for each in modules if mentioned(each)] or modules[:1]
             read = [_read(home, project, module, versions, progress, used) for module in wanted]
@@ -100,7 +101,7 @@ def on_demand(
     failed = dict(pair for _, failures in read for pair in failures)
     places = tuple(place for place, _ in read)
     return OnDemand(
-        tuple(map(store.load, places)),
+        tuple(replace(store.load(place), whole=whole) for place in places),
         places,
         tuple(each for each in modules if each not in wanted),
         tuple(failed.items()),
@@ -208,13 +209,13 @@ def _recalled(home: Path, select: Select, asked: Sequence[str], mentioned: Calla
     names = _questions(home).get("\n".join(asked))
     if isinstance(names, list) and all((home / str(name) / store.RELEASES).is_file() for name in names) and names:
         places = tuple(home / str(name) for name in names)
-        return OnDemand(tuple(map(store.load, places)), places, stale=True)
+        return OnDemand(tuple(map(_part, places)), places, stale=True)
     known: dict[str, tuple[History, Path]] = {}
     for place in sorted(home.iterdir()) if home.is_dir() else ():
         if not (place / store.RELEASES).is_file():
             continue
         with contextlib.suppress(DriftwatchError):
-            history = store.load(place)
+            history = _part(place)
             pythons = tuple(frozenset({record.requires_python}) for record in store.records(place))
             if select(Offered(history.timeline, pythons)):
                 best = known.get(history.module)
@@ -222,6 +223,11 @@ def _recalled(home: Path, select: Select, asked: Sequence[str], mentioned: Calla
                     known[history.module] = history, place
     wanted = [each for module, each in known.items() if mentioned(module)] or list(known.values())[:1]
     return OnDemand(tuple(h for h, _ in wanted), tuple(p for _, p in wanted), stale=True) if wanted else None
+
+
+def _part(place: Path) -> History:
+    """A history that may lack releases."""
+    return replace(store.load(place), whole=False)
 
 
 def _questions(home: Path) -> dict[str, object]:

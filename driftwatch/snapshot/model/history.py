@@ -51,6 +51,8 @@ class History:
     """Stands for all of it, where it was read from files; empty where nobody can tell."""
     gpus: Callable[[], tuple[tuple[GpuFact, ReleaseSet], ...]] | None = field(default=None, repr=False, compare=False)
     """Where to read what the releases say of GPUs."""
+    whole: bool = field(default=True, compare=False)
+    """Whether all releases there are were read, as far as anybody knew; else what none has another one may have."""
 
     @cached_property
     def gpu_facts(self) -> tuple[tuple[GpuFact, ReleaseSet], ...]:
