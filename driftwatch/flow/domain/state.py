@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import zip_longest
+from operator import is_
 from typing import TYPE_CHECKING
 
 from driftwatch.flow.domain.contents import Content, DictContent, Entry, ListContent
@@ -143,12 +144,15 @@ def join_states(first: State | None, second: State | None, since: State | None =
     variables = first.vars.copy() if first.vars == second.vars else _join_variables(first, second, decided)
     heap = first.heap.copy()
     met = first.heap if since is None or not _has_been_met(since, second, decided) else since.heap
-    for number, content, _ in second.heap.differences(met):
+    for number, content, before in second.heap.differences(met):
         mine = heap.get(number)
         if content is not None and content is not mine:
             if first.told is not second.told and isinstance(mine, DictContent) and isinstance(content, DictContent):
                 mine, content = mine.telling(first.told - second.told), content.telling(second.told - first.told)
-            heap[number] = content if mine is None else join_content(mine, first.reach, content, second.reach, decided)
+            again = before if met is not first.heap else None
+            heap[number] = (
+                content if mine is None else join_content(mine, first.reach, content, second.reach, decided, again)
+            )
     for side, where in [each for each in dropped if each[1]]:
         _keep_ghosts(variables, heap, side, where)
     joined = State(reach, variables, heap)
@@ -264,24 +268,36 @@ def chosen(first: Value, second: Value, decided: ReleaseSet) -> Value:
     return tainted_within(join(first, second), differs & decided)
 
 
-def join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseSet, decided: ReleaseSet) -> Content:
+def join_content(
+    a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseSet, decided: ReleaseSet, met: Content | None = None
+) -> Content:
+    """What a container may hold where two ways meet.
+
+    `met` is what the second held when the two last met: a container that is added to again and again, and that each
+    addition may leave by an exception, is joined by what has been added alone.
+    """
     if a == b:
         return a
     if isinstance(a, DictContent) and isinstance(b, DictContent):
-        keys = dict.fromkeys((*a.entries, *b.entries))
-        entries = {k: _join_entry(a.entries.get(k), reach_a, b.entries.get(k), reach_b, decided) for k in keys}
+        if isinstance(met, DictContent):
+            known, there = met.entries, b.entries
+            keys = [k for k, e in there.items() if known.get(k) is not e] + [k for k in known if k not in there]
+            entries = a.entries.copy()
+        else:
+            keys, entries = [*dict.fromkeys((*a.entries, *b.entries))], {}
+        for k in keys:
+            entries[k] = _join_entry(a.entries.get(k), reach_a, b.entries.get(k), reach_b, decided)
         forwarded = (a.forwarded & reach_a) | (b.forwarded & reach_b)
         made = DictContent(entries, forwarded=forwarded, factory=join(a.factory, b.factory))
         return made.joined_others(a, reach_a).joined_others(b, reach_b)
     if isinstance(a, ListContent) and isinstance(b, ListContent):
         longer, shorter = (a, b) if len(a.elements) >= len(b.elements) else (b, a)
         reach_long, reach_short = (reach_a, reach_b) if longer is a else (reach_b, reach_a)
-        elements = tuple(
-            _join_entry(e, reach_long, shorter.elements[i] if i < len(shorter.elements) else None, reach_short, decided)
-            for i, e in enumerate(longer.elements)
-        )
+        start = min(_unchanged(b, met), len(a.elements)) if isinstance(met, ListContent) else 0
+        rest = zip_longest(longer.elements[start:], shorter.elements[start:])
+        joined = (_join_entry(one, reach_long, other, reach_short, decided) for one, other in rest)
         return ListContent(
-            elements,
+            (*a.elements[:start], *joined),
             (a.open & reach_a) | (b.open & reach_b),
             (a.forwarded & reach_a) | (b.forwarded & reach_b),
             a.is_tuple,
@@ -289,6 +305,12 @@ def join_content(a: Content, reach_a: ReleaseSet, b: Content, reach_b: ReleaseSe
             a.is_set and b.is_set,
         )
     return a
+
+
+def _unchanged(content: ListContent, before: ListContent) -> int:
+    """How many elements at the beginning of a list are the very same as they were."""
+    same = list(map(is_, content.elements, before.elements))
+    return same.index(False) if False in same else len(same)
 
 
 def _common(here: Entry, there: Entry) -> Location | None:
