@@ -113,6 +113,18 @@ def test_an_sdist_is_read_where_there_is_no_wheel(index: FakeIndex, code: Path) 
     assert json.loads(result.out)["targets"][0]["module"] == "kilns"
 
 
+def test_a_module_that_sources_do_not_show_is_not_told_to_be_unused(index: FakeIndex, code: Path) -> None:
+    """``package_dir = {"wraps": "src"}``, as wrapt has it in 1.0.0."""
+    files = {"src/__init__.py": "", "src/decorators.py": "def decorator(f): ...\n", "setup.py": ""}
+    index.add("wraps", "wraps-1.0.tar.gz", make_sdist(files, "wraps", "1.0"))
+    nothing = scan(index, code, "--against", "wraps==1.0")
+    assert (nothing.status, "module decorators" in " ".join(nothing.out.split())) == (0, True)
+    (code / "uses.py").write_text("import wraps\n\nwraps.decorator(1, 2)\n", encoding="utf-8")
+    result = scan(index, code, "--against", "wraps==1.0")
+    assert (result.status, result.out) == (2, "")
+    assert "wraps 1.0 has no wheel, and which modules its sources install cannot be told" in result.err
+
+
 @pytest.mark.parametrize(
     ("paths", "wheel", "modules"),
     [

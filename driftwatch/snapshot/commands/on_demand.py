@@ -89,7 +89,10 @@ def on_demand(
             versions = _selected(project, select, asked)
             whole = set(versions) >= set(project.finals())
             modules = modules_of(project, versions, used)
-            wanted = [each for each in modules if mentioned(each)] or modules[:1]
+            wanted = [each for each in modules if mentioned(each)]
+            if not wanted and any(map(mentioned, _likely(project.name))):
+                _must_be_told(project, versions, modules)
+            wanted = wanted or modules[:1]
             read = [_read(home, project, module, versions, progress, used) for module in wanted]
         except IndexUnavailableError:
             known = _recalled(home, select, asked, mentioned)
@@ -257,9 +260,29 @@ def modules_of(project: Project, versions: Sequence[Version], index: PackageInde
     # What is a package in one release and only holds others in another one is shared with other distributions.
     for module in [each for each in found if any(other.startswith(f"{each}.") for other in found)]:
         del found[module]
-    wanted = canonicalize_name(project.name).replace("-", "_")
-    likely = {wanted: 0, wanted.removeprefix("python_"): 1, wanted.removeprefix("py"): 1}
+    likely = {name: min(place, 1) for place, name in reversed(list(enumerate(_likely(project.name))))}
     return sorted(found, key=lambda module: (likely.get(module.replace(".", "_").lower(), 2), -found[module], module))
+
+
+def _likely(distribution: str) -> tuple[str, ...]:
+    """What the module of a distribution may be called, to go by its name alone."""
+    name = canonicalize_name(distribution).replace("-", "_")
+    return name, name.removeprefix("python_"), name.removeprefix("py")
+
+
+def _must_be_told(project: Project, versions: Sequence[Version], modules: Sequence[str]) -> None:
+    """The code uses a module of the distribution's name, and none that was found: sources need not be laid out alike.
+
+    What a wheel installs is certain; what a build makes of sources is not.
+    """
+    built = [
+        version for version in (versions[0], versions[-1]) if not choose_for_snapshot(project.releases[version]).wheel
+    ]
+    if built:
+        raise InputError(
+            f"{project.name} {built[0]} has no wheel, and which modules its sources install cannot be told: what is "
+            f"in them looks like {' and '.join(modules)}"
+        )
 
 
 def _namespaces(tree: ArtifactTree, *, wheel: bool) -> list[str]:
