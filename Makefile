@@ -3,7 +3,7 @@
 BIN := $(if $(wildcard .venv/bin/python),.venv/bin/,)
 PYTEST_ARGS ?= -n auto
 
-.PHONY: check lint test quick deps format setup
+.PHONY: check lint test quick deps lock format setup
 
 check: lint test
 
@@ -23,6 +23,11 @@ quick:
 # Do the ranges that pyproject.toml declares hold? The package index is asked.
 deps:
 	$(BIN)driftwatch deps driftwatch
+
+# The releases that the action installs, with the hashes of their files, for every Python. It takes uv.
+lock:
+	sed -n 's/^requires = \["\(.*\)"\]/\1/p' pyproject.toml | uv pip compile --quiet --universal --python-version 3.10 \
+		--generate-hashes --no-emit-index-url --no-header --upgrade --output-file scripts/action.lock pyproject.toml -
 
 format:
 	$(BIN)ruff check --fix

@@ -2,7 +2,8 @@
 # What the GitHub action does, and what it does anywhere else: install driftwatch, scan, annotate, write the summary and
 # a SARIF file. It is run in the checkout that is to be scanned, and ends as the scan ends.
 #
-#   DRIFTWATCH_SOURCE     what pip installs it from; default: the checkout that this script is in
+#   DRIFTWATCH_SOURCE     what pip installs it from; default: the checkout that this script is in. What it needs comes from
+#                         action.lock beside this script: exact releases, whose files have to have the hashes there
 #   DRIFTWATCH_PYTHON     the Python it is installed for; default: python3
 #   DRIFTWATCH_PATH       what to scan, one path to a line; default: the working folder
 #   DRIFTWATCH_AGAINST    the releases that have to work, one specifier to a line; default: what the project declares
@@ -23,16 +24,18 @@ rm -f "$summary" "$sarif"
 
 # -- install: an environment of its own, used again by a later step of the same job ------------------------------------
 command=$environment/bin/driftwatch
-if [ "${RUNNER_OS:-}" = Windows ]; then
-    command=$environment/Scripts/driftwatch.exe
-fi
 if [ ! -x "$command" ]; then
-    "${DRIFTWATCH_PYTHON:-python3}" -m venv "$environment"
-    "${command%/*}/python" -m pip install --quiet --disable-pip-version-check "${DRIFTWATCH_SOURCE:-$here}"
+    pip=("$environment/bin/python" -m pip install --quiet --disable-pip-version-check)
+    # No package that is downloaded runs code of its own here, and none is other than it was when it was locked.
+    if ! { "${DRIFTWATCH_PYTHON:-python3}" -m venv "$environment" &&
+        "${pip[@]}" --require-hashes --only-binary :all: -r "$here/scripts/action.lock" &&
+        "${pip[@]}" --no-deps --no-build-isolation "${DRIFTWATCH_SOURCE:-$here}"; }; then
+        echo "::error::driftwatch could not be installed; the lines above say why"
+        exit 2
+    fi
 fi
 
 # -- what was asked for ------------------------------------------------------------------------------------------------
-# Neither list is ever empty: the bash of macOS takes an empty one for a name that is not set.
 arguments=(scan)
 paths=()
 while IFS= read -r line; do
@@ -65,7 +68,7 @@ if [ -n "$base" ]; then
     if ! has "$base"; then
         if has "origin/$base"; then
             base=origin/$base
-        elif git fetch --quiet --no-tags ${depth[@]+"${depth[@]}"} origin -- "${base#origin/}"; then
+        elif git fetch --quiet --no-tags "${depth[@]}" origin -- "${base#origin/}"; then
             base=$(git rev-parse FETCH_HEAD)
         elif [ -n "$merge" ] && has "$merge"; then
             base=$merge
