@@ -24,6 +24,7 @@ from driftwatch.flow.domain.values import (
     Unknown,
     Value,
     join,
+    unknown,
 )
 from driftwatch.flow.domain.within_containers import tainted_within_containers
 from driftwatch.flow.interpreter.escape import lose
@@ -151,6 +152,18 @@ def argument(arguments: Arguments, index: int, name: str | None = None) -> Value
         return arguments.positional.elements[index].value
     entry = arguments.keywords.entries.get(name) if name is not None else None
     return entry.value if entry is not None else None
+
+
+def one_argument(arguments: Arguments, index: int, name: str | None = None) -> Atom | None:
+    """What a parameter of a modelled function is, where that is one thing whatever the release."""
+    value = argument(arguments, index, name)
+    return value.single() if value is not None else None
+
+
+def first_argument(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """What a function gives that gives what it is given."""
+    value = argument(arguments, 0)
+    return unknown(run.state.reach) if value is None else value
 
 
 def passes_constants(run: Run, arguments: Arguments) -> bool:

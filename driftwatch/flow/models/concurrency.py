@@ -9,7 +9,7 @@ import libcst as cst
 from driftwatch.flow.domain.contents import Arguments, DictContent, Entry, ListContent
 from driftwatch.flow.domain.exceptions import Handler
 from driftwatch.flow.domain.values import NONE, Alternative, Deferred, External, Value, const, unknown, value_of
-from driftwatch.flow.interpreter.arguments import argument, unknown_call
+from driftwatch.flow.interpreter.arguments import argument, first_argument, one_argument, unknown_call
 from driftwatch.flow.interpreter.conditions import truth_of
 from driftwatch.flow.interpreter.containers import elements_of, turns_over
 from driftwatch.flow.interpreter.deferred import (
@@ -52,11 +52,9 @@ def _task(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
-@model("concurrent.futures.as_completed", "asyncio.as_completed", "asyncio.wait_for", "asyncio.shield")
-def _same(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    """What is waited for, as it was given."""
-    value = argument(arguments, 0)
-    return unknown(run.state.reach) if value is None else value
+model("concurrent.futures.as_completed", "asyncio.as_completed", "asyncio.wait_for", "asyncio.shield")(
+    first_argument
+)  # what is waited for, as it was given
 
 
 @model("asyncio.gather")
@@ -79,7 +77,7 @@ def _gather(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 def _wait(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``asyncio.wait``: what is done, and what is not yet."""
     reach = run.state.reach
-    done = Entry(reach, reach, _same(run, arguments, node))
+    done = Entry(reach, reach, first_argument(run, arguments, node))
     return run.new_list(node, ListContent((done, Entry(reach, reach, unknown(reach))), is_tuple=True))
 
 
@@ -207,8 +205,7 @@ def each_in_turn(run: Run, func: Value, calls: list[Arguments], node: cst.CSTNod
 
 
 def _deferred(arguments: Arguments) -> Deferred | None:
-    this = argument(arguments, 0)
-    atom = this.single() if this is not None else None
+    atom = one_argument(arguments, 0)
     return atom if isinstance(atom, Deferred) else None
 
 

@@ -19,7 +19,7 @@ from driftwatch.flow.domain.values import (
     join,
     unknown,
 )
-from driftwatch.flow.interpreter.arguments import argument, unknown_call
+from driftwatch.flow.interpreter.arguments import argument, one_argument, unknown_call
 from driftwatch.flow.interpreter.managers import given_by, leave
 from driftwatch.flow.interpreter.registry import leaving, method, model
 from driftwatch.flow.interpreter.run import Run, as_alternatives
@@ -62,8 +62,7 @@ def _enter_context(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 
 def _kept(run: Run, arguments: Arguments) -> Value | None:
     """A manager that is given, and in the stack from now on."""
-    this, manager = argument(arguments, 0), argument(arguments, 1)
-    stack, reach = this.single() if this is not None else None, run.state.reach
+    stack, manager, reach = one_argument(arguments, 0), argument(arguments, 1), run.state.reach
     content = run.content(stack.key) if isinstance(stack, Object) else None
     if manager is not None and isinstance(stack, Object) and isinstance(content, ListContent):
         run.state.heap[stack.key] = replace(content, elements=(*content.elements, Entry(reach, reach, manager)))

@@ -21,7 +21,7 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
-from driftwatch.flow.interpreter.arguments import argument
+from driftwatch.flow.interpreter.arguments import argument, one_argument
 from driftwatch.flow.interpreter.library import look, use_import
 from driftwatch.flow.interpreter.registry import model
 from driftwatch.flow.interpreter.run import Run, as_alternatives
@@ -139,8 +139,7 @@ def _version(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 @model("pytest.importorskip")
 def _importorskip(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``pytest.importorskip("module", minversion="1.0")``: what follows is reached where it is there."""
-    value = argument(arguments, 0, "modname")
-    atom = value.single() if value is not None else None
+    atom = one_argument(arguments, 0, "modname")
     if not (isinstance(atom, Const) and isinstance(atom.value, str)):
         return unknown(run.state.reach)
     inside, above = run.target.is_inside(atom.value), run.target.is_above(atom.value)

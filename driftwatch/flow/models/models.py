@@ -43,7 +43,7 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
-from driftwatch.flow.interpreter.arguments import argument, unknown_call
+from driftwatch.flow.interpreter.arguments import argument, first_argument, one_argument, unknown_call
 from driftwatch.flow.interpreter.conditions import truth_of
 from driftwatch.flow.interpreter.constants import as_constant, constants_of, text_of
 from driftwatch.flow.interpreter.containers import elements_of, quantify
@@ -78,7 +78,7 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
     if isinstance(builtin, type) and issubclass(builtin, BaseException):
         return _exception(run, builtin.__name__, arguments, node)
     if dotted in TRANSPARENT:
-        return _first(run, arguments, node)
+        return first_argument(run, arguments, node)
     if dotted in DECORATOR_MAKERS:
         # What it makes gives back what it is put on.
         return Value(((run.state.reach, External("inspect.unwrap")),))
@@ -166,11 +166,6 @@ def _pure_call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -
     return value_of(found)
 
 
-def _first(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    value = argument(arguments, 0)
-    return unknown(run.state.reach) if value is None else value
-
-
 @model("builtins.bool")
 def _bool(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     value = argument(arguments, 0)
@@ -225,8 +220,7 @@ _SPECIAL_METHODS = {
 def _said_by_object(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value | None:
     """What such a function gives for an object of the code base that has the method; None of anything else."""
     names = _SPECIAL_METHODS.get(dotted)
-    given = argument(arguments, 0) if names is not None else None
-    atom = given.single() if given is not None else None
+    atom = one_argument(arguments, 0) if names is not None else None
     if names is None or not isinstance(atom, Instance):
         return None
     asked = (method_of(run, atom, name, NO_ARGUMENTS, run.state.reach, node) for name in names)
@@ -296,8 +290,7 @@ def _null_context(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 
 @method("contextlib.nullcontext.__enter__", "contextlib.nullcontext.__aenter__")
 def _enter_null_context(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    this = argument(arguments, 0)
-    atom = this.single() if this is not None else None
+    atom = one_argument(arguments, 0)
     return atom.gives.within(run.state.reach) if isinstance(atom, Giving) else unknown_call(run, arguments, node)
 
 
@@ -322,7 +315,7 @@ def _text(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 def _static(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(
         (where, Function(atom.code, STATIC) if isinstance(atom, Function) and atom.bound is None else atom)
-        for where, atom in _first(run, arguments, node).alternatives
+        for where, atom in first_argument(run, arguments, node).alternatives
     )
 
 

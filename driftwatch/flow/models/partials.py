@@ -8,7 +8,7 @@ import libcst as cst
 
 from driftwatch.flow.domain.contents import Arguments, ListContent, PartialContent
 from driftwatch.flow.domain.values import Partial, PartialMethod, Value, unknown, value_of
-from driftwatch.flow.interpreter.arguments import argument, at_call
+from driftwatch.flow.interpreter.arguments import argument, at_call, one_argument
 from driftwatch.flow.interpreter.registry import attribute, model
 from driftwatch.flow.interpreter.run import Run
 
@@ -35,8 +35,7 @@ def _partial_method(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 
 def _held(run: Run, arguments: Arguments) -> PartialContent | None:
     """What a partial was made with."""
-    this = argument(arguments, 0)
-    atom = this.single() if this is not None else None
+    atom = one_argument(arguments, 0)
     content = run.content(atom.key) if isinstance(atom, Partial) else None
     return content if isinstance(content, PartialContent) else None
 

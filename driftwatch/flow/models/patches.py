@@ -24,7 +24,7 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
-from driftwatch.flow.interpreter.arguments import argument, unknown_call
+from driftwatch.flow.interpreter.arguments import argument, one_argument, unknown_call
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.library import use_import, use_name
 from driftwatch.flow.interpreter.library_writes import owner_of, use_patch
@@ -205,9 +205,8 @@ def _new_monkeypatch(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value
 @method("unittest.mock.patch.start")
 def _start(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """A patch that is entered without a ``with``."""
-    this = argument(arguments, 0)
-    atom = this.single() if this is not None else None
-    if this is None or not isinstance(atom, Replacing):
+    atom = one_argument(arguments, 0)
+    if not isinstance(atom, Replacing):
         return unknown_call(run, arguments, node)
-    enter_patches(run, this)
+    enter_patches(run, Value(((run.state.reach, atom),)))
     return atom.gives.within(run.state.reach)

@@ -17,7 +17,7 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
-from driftwatch.flow.interpreter.arguments import argument, unknown_call
+from driftwatch.flow.interpreter.arguments import argument, one_argument, unknown_call
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.member_writes import write_attribute
 from driftwatch.flow.interpreter.members import instance_attribute
@@ -64,11 +64,8 @@ def _replace_in_tuple(run: Run, arguments: Arguments, node: cst.CSTNode) -> Valu
 @model("dataclasses.asdict", "attr.asdict", "attrs.asdict")
 def _asdict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``dataclasses.asdict``."""
-    value = argument(arguments, 0)
-    atom = value.single() if value is not None else None
-    if not isinstance(atom, Instance) or not is_record(atom.code):
-        return unknown(run.state.reach)
-    return _as_dict(run, atom, node)
+    this = _this(arguments)
+    return unknown(run.state.reach) if this is None else _as_dict(run, this, node)
 
 
 @method(*(f"{base}._asdict" for base in NAMED_TUPLES))
@@ -78,8 +75,7 @@ def _tuple_as_dict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 
 
 def _this(arguments: Arguments) -> Instance | None:
-    value = argument(arguments, 0)
-    atom = value.single() if value is not None else None
+    atom = one_argument(arguments, 0)
     return atom if isinstance(atom, Instance) and is_record(atom.code) else None
 
 

@@ -29,7 +29,7 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
-from driftwatch.flow.interpreter.arguments import argument, asks, unknown_call
+from driftwatch.flow.interpreter.arguments import argument, asks, one_argument, unknown_call
 from driftwatch.flow.interpreter.library import CONSTRUCTOR, callables_of
 from driftwatch.flow.interpreter.registry import attribute, method, model
 from driftwatch.flow.interpreter.run import Run, as_alternatives
@@ -95,7 +95,7 @@ def _bind_partial(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
 
 def _bound(run: Run, arguments: Arguments, node: cst.CSTNode, *, partly: bool) -> Value:
     """What is bound to a signature: a handler takes what is raised."""
-    signature = _this(arguments)
+    signature = one_argument(arguments, 0)
     if not isinstance(signature, SignatureOf):
         return unknown_call(run, arguments, node)
     keywords = arguments.keywords
@@ -133,11 +133,6 @@ def _argspec(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of((w, ArgSpecOf(a.parameters) if isinstance(a, SignatureOf) else a) for w, a in value.alternatives)
 
 
-def _this(arguments: Arguments) -> Atom | None:
-    value = argument(arguments, 0)
-    return value.single() if value is not None else None
-
-
 def _parameter_map(signature: Signature) -> ParameterMap:
     """``inspect.signature(f).parameters`` of a recorded signature."""
     return ParameterMap(
@@ -147,7 +142,7 @@ def _parameter_map(signature: Signature) -> ParameterMap:
 
 @attribute("inspect.Signature.parameters")
 def _parameters(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    this = _this(arguments)
+    this = one_argument(arguments, 0)
     return Value(((run.state.reach, this.parameters if isinstance(this, SignatureOf) else UNKNOWN),))
 
 
@@ -160,7 +155,7 @@ def _lists(name: str, *kinds: str) -> None:
 
     @attribute(f"inspect.FullArgSpec.{name}")
     def _list(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-        this = _this(arguments)
+        this = one_argument(arguments, 0)
         assert isinstance(this, ArgSpecOf)
         names = _named(this.parameters, *kinds)
         one = kinds[0].startswith("VAR_")
@@ -180,7 +175,7 @@ def _shows(name: str) -> None:
 
     @attribute(f"inspect.Parameter.{name}")
     def _show(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-        this = _this(arguments)
+        this = one_argument(arguments, 0)
         assert isinstance(this, ParameterInfo)
         shown: Atom = UNKNOWN
         if name in (*_KINDS, "empty"):
@@ -200,7 +195,7 @@ for _name in (*_KINDS, "empty", "name", "kind", "default"):
 
 @attribute("types.FunctionType.__code__")
 def _code(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    atom = _this(arguments)
+    atom = one_argument(arguments, 0)
     assert isinstance(atom, (LibObject, LibMethod))
     ref = atom.ref if isinstance(atom, LibObject) else atom.cls.member(atom.name)
     run.touch()
@@ -218,7 +213,7 @@ def _tells(name: str) -> None:
 
     @attribute(f"types.CodeType.{name}")
     def _tell(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-        this = _this(arguments)
+        this = one_argument(arguments, 0)
         assert isinstance(this, CodeOf)
         only, named = _named(this.parameters, "POSITIONAL_ONLY"), _named(this.parameters, "KEYWORD_ONLY")
         positional = (*only, *_named(this.parameters, "POSITIONAL_OR_KEYWORD"))
