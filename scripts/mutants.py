@@ -39,7 +39,10 @@ def _tests(*names: str) -> tuple[str, ...]:
 
 AREAS = {
     "suppress": Area(("driftwatch/findings/suppress.py",), _tests("suppress")),
-    "binding": Area(("driftwatch/binding",), _tests("binding", "binding_refused", "rules_calls", "rules_names")),
+    "binding": Area(
+        ("driftwatch/binding",),
+        _tests("binding", "binding_refused", "binding_annotations", "rules_calls", "rules_names"),
+    ),
     "rules": Area(
         ("driftwatch/rules",),
         _tests("rules_examples", "rules_calls", "rules_names", "rules_more", "rules_advisories", "rules_installations"),

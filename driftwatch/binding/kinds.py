@@ -30,7 +30,7 @@ def kinds(annotation: str | None) -> frozenset[str] | None:
         return None
     try:
         found = _kinds(ast.parse(annotation, mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return None if found is None or not found else frozenset(found)
 

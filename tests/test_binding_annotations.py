@@ -1,16 +1,21 @@
-"""Which constants an annotation takes, and which values an argument may have where."""
+"""Which constants, and which kinds of value, an annotation takes; and what an argument or a default is where."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from driftwatch.binding.calls import parts
+from driftwatch.binding.kinds import kinds, other_kind
 from driftwatch.binding.literals import literals_of
 from driftwatch.binding.refused import known_arguments, possible_arguments
 from driftwatch.binding.signature import Fault, Problem, Shape, bind
-from driftwatch.flow.uses import Argument, Constant
+from driftwatch.flow.uses import Argument, CallUse, Constant, Unknown
+from driftwatch.releases import ReleaseSet
 from driftwatch.snapshot.model.symbols import Parameter, ParameterKind, Signature
-from tests.made_uses import KILN, call, releases
+from tests.made_uses import KILN, call, passed, releases
 
 
 @pytest.mark.parametrize(
@@ -42,12 +47,56 @@ def test_an_annotation_takes_these_constants_and_no_others(annotation: str | Non
     assert literals_of(annotation) == taken
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        ("int", "str", True),
+        ("int", "float | None", False),
+        ("int | str", "bytes", True),
+        ("Optional[int]", "Union[str, bytes]", True),
+        ("Annotated[int, 1]", "str", True),
+        ("'int'", "str", True),
+        ("torch.Tensor", "list[int]", False),
+        ("torch.Tensor", "int", True),
+        ("int", "Any", False),
+        ("int", "T", False),
+        ("int", "Literal['a']", False),
+        ("int", None, False),
+        ("int", "None", False),
+        ("int", "str | 3", False),
+    ],
+)
+def test_two_annotations_differ_where_no_value_suits_both(one: str, other: str | None, differ: bool) -> None:
+    assert other_kind(one, other) is differ
+    assert other_kind(other, one) is differ
+
+
+@pytest.mark.parametrize("annotation", ["list[", "int\0", " | ".join(["int"] * 20_000), "-" * 100_000 + "1"])
+def test_an_annotation_that_python_cannot_read_may_be_anything(annotation: str) -> None:
+    assert kinds(annotation) is None
+    assert literals_of(f"Literal['a'] | {annotation}") == ()
+
+
 def test_a_value_counts_wherever_it_is_known_in_more_releases_than_are_looked_at() -> None:
     everywhere = Argument(releases(""), "minutes", values=((releases(""), 30),))
     use = call("kiln:fire", None, keywords=(everywhere,), where="==1.0")
     (part,) = parts(use, KILN)
     assert list(known_arguments(use, part, ["minutes"])) == [(releases("==1.0"), {"minutes": 30})]
     assert list(possible_arguments(use, part, ["minutes"])) == [(releases("==1.0"), {"minutes": 30})]
+
+
+def test_what_is_not_passed_is_its_default_unless_something_open_may_fill_it() -> None:
+    use = call("kiln:stack", None, None, where="==2.1")
+    somewhere = (replace(use, unknown_keywords=use.releases), replace(use, unknown_positional=use.releases))
+    perhaps = call("kiln:mould", passed(certain=False), where="==2.1")
+    assert [known for _, known in _known(use, "height")] == [{"height": 1}]
+    assert [known for each in somewhere for _, known in _known(each, "height")] == [{"height": Unknown.UNKNOWN}] * 2
+    assert [known for _, known in _known(perhaps, "size")] == [{"size": Unknown.UNKNOWN}]
+
+
+def _known(use: CallUse, name: str) -> list[tuple[ReleaseSet, Mapping[str, Constant]]]:
+    (part,) = parts(use, KILN)
+    return list(known_arguments(use, part, [name]))
 
 
 def test_a_parameter_that_collects_arguments_has_no_name_to_pass_them_by() -> None:
