@@ -211,3 +211,20 @@ def test_a_class_is_one_by_whatever_name_it_is_known(index: FakeIndex, code: Pat
     )
     report = json.loads(scan(index, code, "--against", "pots==1.0", "--format", "json").out)
     assert {(each["code"], each["path"], each["line"]) for each in report["findings"]} == {("DW203", "uses.py", 8)}
+
+
+def test_what_a_descriptor_of_the_library_gives_is_not_the_descriptor(index: FakeIndex, code: Path) -> None:
+    """As the traits of traitlets are; and a function that driftwatch knows itself is the library's all the same."""
+    traits = "class Trait:\n    def __get__(self, owner, cls=None): ...\n\n\nclass Instance(Trait): ...\n"
+    index.add("traits", "traits-1.0-py3-none-any.whl", make_wheel({"traits.py": traits}, "traits", "1.0"))
+    files = {"packaging/__init__.py": "", "packaging/version.py": "class Version:\n    def __init__(self, v): ...\n"}
+    index.add("packaging", "packaging-1.0-py3-none-any.whl", make_wheel(files, "packaging", "1.0"))
+    (code / "uses.py").write_text(
+        "import traits\nfrom packaging.version import Version\n\n\n"
+        "class App:\n    notary = traits.Instance()\n\n    def start(self, text):\n        self.notary.sign()\n"
+        "        traits.Instance().sign()\n        return Version(text).major\n",
+        encoding="utf-8",
+    )
+    ranges = ("--against", "traits==1.0", "--against", "packaging==1.0")
+    report = json.loads(scan(index, code, *ranges, "--format", "json").out)
+    assert {(each["code"], each["line"]) for each in report["findings"]} == {("DW203", 10), ("DW203", 11)}

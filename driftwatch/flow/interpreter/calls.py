@@ -262,7 +262,9 @@ def _library_call(run: Run, atom: LibObject | LibMethod, arguments: Arguments, n
     # What the call does inside may raise anything but what a wrong signature would; of that we know exactly.
     run.may_raise(FOREIGN)
     function = copied(atom.ref.dotted) if isinstance(atom, LibObject) else ""
-    return run.call_external(function, arguments, node).within(run.state.reach) if function in FUNCTIONS else value
+    if function not in FUNCTIONS or (isinstance(atom, LibObject) and function == atom.ref.dotted):
+        return value
+    return run.call_external(function, arguments, node).within(run.state.reach)
 
 
 def _call_partial(run: Run, atom: Partial, arguments: Arguments, node: cst.CSTNode) -> Value:

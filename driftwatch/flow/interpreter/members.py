@@ -173,6 +173,10 @@ def _bound_to(run: Run, owner: Atom | None, value: Value, node: cst.CSTNode | No
                 and any("__get__" in c.methods for c in lineage(each.code)[0])
             ):
                 found.extend(_given_by(run, each, owner, there, node))
+            elif isinstance(each, LibInstance):
+                # Of a descriptor of the library's, nobody knows what it gives.
+                gives = run.history.member(each.cls, "__get__", there).present
+                found += [(there - gives, each), (gives, UNKNOWN)] if gives else [(there, each)]
             elif isinstance(each, PartialMethod):
                 found.append((there, _bound_partial(run, owner, each)))
             else:

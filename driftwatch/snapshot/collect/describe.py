@@ -57,6 +57,7 @@ PROTOCOL_METHODS = frozenset(
         "__setitem__",
         "__len__",
         "__contains__",
+        "__get__",
     }
 )
 """The special methods whose presence callers rely on."""
