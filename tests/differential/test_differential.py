@@ -21,6 +21,7 @@ from driftwatch.snapshot.model.history import History, merge
 from tests.differential import compare, library
 from tests.differential.analysis import analysed
 from tests.differential.compare import Comparison, Disagreement
+from tests.differential.computed import computed
 from tests.differential.generate import generate
 from tests.differential.menu import Menu
 from tests.differential.programs import Runner
@@ -30,6 +31,7 @@ from tests.stubs import write_stub
 SHIPPED_PROGRAMS = 300
 SMALL_PROGRAMS = 1000
 TRAVELLING_PROGRAMS = 300
+COMPUTED_PROGRAMS = 20
 BATCH = 50
 
 
@@ -62,6 +64,11 @@ def disagreements(
             [generate(random.Random(number), menu, f"p{number}", journeys=journeys) for number in numbers]
         )
     return found
+
+
+def test_what_is_computed_of_a_release(flashinfer: Comparison) -> None:
+    found = list(flashinfer.of([computed(seed) for seed in range(COMPUTED_PROGRAMS)]))
+    assert not found, "\n".join(map(str, found[:5]))
 
 
 def test_a_small_library(small: Comparison) -> None:

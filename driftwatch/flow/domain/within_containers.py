@@ -6,12 +6,12 @@ or would be another one in another release. A list that has an element in some r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from driftwatch.flow.domain.contents import Content, DictContent, ListContent
-from driftwatch.flow.domain.taint import depends_on_release
-from driftwatch.flow.domain.values import TAINTED, DictRef, ListRef, Value, join
-from driftwatch.releases import ReleaseSet
+from driftwatch.flow.domain.taint import depends_on_release, unknown_tainted
+from driftwatch.flow.domain.values import TAINTED, DictRef, ListRef, Unknown, Value, join
+from driftwatch.releases import ReleaseSet, union
 
 Contents = Callable[[int], Content | None]
 
@@ -43,6 +43,13 @@ def depends_within(value: Value, contents: Contents, depth: int = _DEPTH) -> Rel
             if depth:
                 found |= depends_within(entry.value.within(there), contents, depth - 1)
     return found
+
+
+def made_of(value: Value, inputs: Iterable[Value], contents: Contents) -> Value:
+    """What was made of other values: what is unknown of it is tainted where one of them depends on the release."""
+    if not any(type(atom) is Unknown for _, atom in value.alternatives):
+        return value
+    return unknown_tainted(value, union([depends_within(each, contents) for each in inputs]))
 
 
 def tainted_within_containers(value: Value, contents: Contents) -> Value:

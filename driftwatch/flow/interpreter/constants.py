@@ -9,7 +9,7 @@ from typing import Any
 from driftwatch.flow.domain import pure
 from driftwatch.flow.domain.contents import DictContent, Entry, ListContent
 from driftwatch.flow.domain.lineage import lineage
-from driftwatch.flow.domain.taint import depends_on_release
+from driftwatch.flow.domain.taint import depends_on_release, unknown_tainted
 from driftwatch.flow.domain.values import (
     Alternative,
     Atom,
@@ -153,7 +153,8 @@ def pairwise(run: Run, operation: str, left: Value, right: Value) -> Value:
             if atom is not None:
                 found.append((both, atom))
             elif guards.mask:
-                found.extend(run.combine(both, left.within(both), right.within(both)).alternatives)
+                made = run.combine(both, left.within(both), right.within(both))
+                found.extend(unknown_tainted(made, guards).alternatives)
             else:
                 found.extend(run.combine(both, Value(((both, a),)), Value(((both, b),))).alternatives)
     return value_of(found)

@@ -223,10 +223,10 @@ def spread_into(run: Run, content: ListContent, value: Value) -> ListContent:
 
 def _bounded(content: ListContent) -> ListContent:
     """The list; of one that has doubled too often, only what may be in it."""
-    return content if len(content.elements) <= MAX_TOGETHER else _unordered(content)
+    return content if len(content.elements) <= MAX_TOGETHER else unordered(content)
 
 
-def _unordered(content: ListContent) -> ListContent:
+def unordered(content: ListContent) -> ListContent:
     """A list of which only is known what may be in it, not how often or where."""
     where = union([entry.releases for entry in content.elements])
     held = value_of(a for entry in content.elements for a in entry.value.within(entry.releases).alternatives)
@@ -250,7 +250,7 @@ def repeat(run: Run, left: Value, right: Value, node: cst.CSTNode) -> Value:
     number = times.value if isinstance(times, Const) and type(times.value) is int else None
     if number is not None and not once.open and not once.forwarded and len(once.elements) * number <= MAX_UNROLLED:
         return run.new_list(node, replace(once, elements=once.elements * number))
-    return run.new_list(node, _unordered(once))
+    return run.new_list(node, unordered(once))
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
+from driftwatch.flow.domain.within_containers import made_of
 from driftwatch.flow.interpreter.arguments import PASSED_ON, unknown_call
 from driftwatch.flow.interpreter.constants import constants_of, constants_within
 from driftwatch.flow.interpreter.containers import (
@@ -61,6 +62,11 @@ from driftwatch.releases import EMPTY, ReleaseSet
 
 def call_method(run: Run, method: MethodOf, arguments: Arguments, node: cst.CSTNode) -> Value:
     """Call a method of a constant, a dict, a list, a signature or its parameters, or a patch."""
+    inputs = (Value(((run.state.reach, method.owner),)), *arguments.values())
+    return made_of(_call(run, method, arguments, node), inputs, run.content)
+
+
+def _call(run: Run, method: MethodOf, arguments: Arguments, node: cst.CSTNode) -> Value:
     reach, owner = run.state.reach, method.owner
     positional, keywords = arguments.positional, arguments.keywords
     if isinstance(owner, Const):

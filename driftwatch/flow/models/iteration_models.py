@@ -16,7 +16,7 @@ from driftwatch.flow.interpreter.deferred import EXECUTORS
 from driftwatch.flow.interpreter.generators import iterated, next_of
 from driftwatch.flow.interpreter.registry import model
 from driftwatch.flow.interpreter.run import Run, as_alternatives, settle
-from driftwatch.flow.interpreter.sequences import edited, taking
+from driftwatch.flow.interpreter.sequences import by_place, edited, taking
 from driftwatch.flow.models.concurrency import each_in_turn
 from driftwatch.flow.models.container_models import listed
 from driftwatch.releases import EMPTY, ReleaseSet
@@ -27,7 +27,7 @@ Row = tuple[Entry, ...]
 def rows_of(run: Run, sources: Sequence[Value]) -> tuple[list[Row], ReleaseSet]:
     """What goes through several things at once gets in each turn, and where there may be further turns."""
     reach = run.state.reach
-    columns = [elements_of(run, source) for source in sources]
+    columns = [None if each is None else list(by_place(each)) for each in (elements_of(run, s) for s in sources)]
     known = [len(column) for column in columns if column is not None]
     found: list[list[Entry]] = []
     for source, column in zip(sources, columns, strict=True):

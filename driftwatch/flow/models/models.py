@@ -6,7 +6,10 @@ What has no model is a call of which nothing is known. Names are import paths; a
 from __future__ import annotations
 
 import builtins
+from collections import Counter
+from collections.abc import Hashable
 from dataclasses import replace
+from operator import itemgetter
 
 import libcst as cst
 
@@ -43,10 +46,12 @@ from driftwatch.flow.domain.values import (
     unknown,
     value_of,
 )
+from driftwatch.flow.domain.within_containers import made_of
 from driftwatch.flow.interpreter.arguments import argument, first_argument, one_argument, unknown_call
+from driftwatch.flow.interpreter.attributes import attribute_of
 from driftwatch.flow.interpreter.conditions import truth_of
 from driftwatch.flow.interpreter.constants import as_constant, constants_of, text_of
-from driftwatch.flow.interpreter.containers import elements_of, quantify
+from driftwatch.flow.interpreter.containers import elements_of, quantify, unordered
 from driftwatch.flow.interpreter.escape import NOT_SORTED_OUT, has_library, lose
 from driftwatch.flow.interpreter.exceptional import class_names, thrown
 from driftwatch.flow.interpreter.havoc import only_reads
@@ -54,15 +59,19 @@ from driftwatch.flow.interpreter.members import method_of
 from driftwatch.flow.interpreter.registry import method, model, model_of
 from driftwatch.flow.interpreter.results import count_of
 from driftwatch.flow.interpreter.run import Run, as_alternatives, lists_of
-from driftwatch.flow.interpreter.sequences import by_place
 from driftwatch.flow.interpreter.sets import as_set, members_of
 from driftwatch.flow.interpreter.sinks import DECORATOR_MAKERS, only_looks
 from driftwatch.flow.models.dynamic import start_program, starts_programs
 from driftwatch.flow.models.iteration_models import GOES_THROUGH, apply_to_each, gone_through
+from driftwatch.releases import EMPTY, ReleaseSet
 
 
 def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
     """Call a builtin or an object of another package."""
+    return made_of(_call(run, dotted, arguments, node), arguments.values(), run.content)
+
+
+def _call(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode) -> Value:
     dotted = pure.copied(dotted)
     if dotted in GOES_THROUGH:
         arguments = gone_through(run, arguments, node)
@@ -77,6 +86,8 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
     builtin = getattr(builtins, dotted.removeprefix("builtins."), None) if dotted.startswith("builtins.") else None
     if isinstance(builtin, type) and issubclass(builtin, BaseException):
         return _exception(run, builtin.__name__, arguments, node)
+    if dotted.startswith(_METHODS_OF):
+        return _by_class(run, dotted.rpartition(".")[2], arguments, node)
     if dotted in TRANSPARENT:
         return first_argument(run, arguments, node)
     if dotted in DECORATOR_MAKERS:
@@ -88,6 +99,19 @@ def call_external(run: Run, dotted: str, arguments: Arguments, node: cst.CSTNode
         run.may_raise()
         return run.combine(run.state.reach, *arguments.values())
     return unknown_call(run, arguments, node, reads_only=only_reads(dotted))
+
+
+_METHODS_OF = tuple(f"builtins.{name}." for name in ("dict", "frozenset", "list", "set", "str", "tuple"))
+
+
+def _by_class(run: Run, name: str, arguments: Arguments, node: cst.CSTNode) -> Value:
+    """``str.upper(text)``: a method that is called of its class, on the first that it is given."""
+    positional = arguments.positional
+    if not positional.elements:
+        return unknown_call(run, arguments, node)
+    found = attribute_of(run, positional.elements[0].value, name, node)
+    rest = replace(positional, elements=positional.elements[1:])
+    return run.call(found, Arguments(rest, arguments.keywords), node)
 
 
 @model("builtins.object")
@@ -103,18 +127,25 @@ def _sorted(run: Run, value: Value, arguments: Arguments, node: cst.CSTNode) -> 
     content = lists_of(run, value.single() or UNKNOWN)
     if content is None:
         return value
-    if content.open & run.state.reach or not content.elements:
-        return run.new_list(node, replace(content, is_tuple=False, is_set=False))
-    elements: list[Entry] = []
+    anyhow = run.new_list(node, replace(unordered(content), is_tuple=False, is_set=False))
+    found: dict[tuple[Hashable, int], ReleaseSet] = {}
     for where, values, named in constants_of(run, arguments.positional, arguments.keywords):
         try:
-            done = pure.call("builtins.sorted", values, named).value if values is not None else None
+            done = pure.call("builtins.sorted", values, named).value if values is not None and not named else None
         except pure.NotPureError:
             done = None
         if not isinstance(done, tuple):
-            return run.new_list(node, replace(content, is_tuple=False, is_set=False))
-        elements.extend(Entry(where, where, const(item, where)) for item in done)
-    return run.new_list(node, ListContent(tuple(by_place(elements))))
+            return anyhow
+        for item, times in Counter(done).items():
+            for i in range(times):
+                found[item, i] = found.get((item, i), EMPTY) | where
+    # In this order they are in every release.
+    try:
+        ordered = sorted(found.items(), key=itemgetter(0))
+    except TypeError:
+        return anyhow
+    elements = (Entry(there, there, const(item, there)) for (item, _), there in ordered)
+    return run.new_list(node, ListContent(tuple(elements)))
 
 
 TELLS_KIND = frozenset({"builtins.ascii", "builtins.format", "builtins.repr", "builtins.str"})
