@@ -36,11 +36,13 @@ MAX_HELPER = 80
 def varies(effects: Effects, returns: Value, made: Mapping[int, Content]) -> frozenset[str]:
     """The parameters of which is made what a function gives, or has made, or which have chosen it."""
     values = [returns, *(value for content in made.values() for value in held_by(content))]
-    atoms = (atom for value in values for _, atom in value.alternatives)
-    found = {atom.parameter for atom in atoms if isinstance(atom, Unknown) and atom.parameter and atom.derived}
-    if effects.branches_on_parameters or effects.reads_attributes:
-        if any(map(leaves_out, made.values())) or any(_is_ambiguous(value, made) for value in values):
-            found |= effects.branches_on_parameters | ({ANY_INSTANCE} if effects.reads_attributes else set())
+    unknown = [atom for value in values for _, atom in value.alternatives if isinstance(atom, Unknown)]
+    found = {atom.parameter for atom in unknown if atom.parameter and atom.derived}
+    chosen = any(map(leaves_out, made.values())) or any(_is_ambiguous(value, made) for value in values)
+    if chosen:
+        found |= effects.branches_on_parameters
+    if effects.reads_attributes and (chosen or any(atom.parameter is None and atom.tainted for atom in unknown)):
+        found.add(ANY_INSTANCE)
     return frozenset(found)
 
 

@@ -297,4 +297,53 @@ GIVEN_BACK = (
                 comm.gather(x, axis=0)
         """,
     ),
+    marked(
+        "methods_of_one_of_several",
+        """
+        from dataclasses import dataclass, field
+
+        import lib.comm as comm
+
+
+        @dataclass(frozen=True)
+        class Op:
+            name: str
+            wanted: bool = True
+            options: dict = field(default_factory=dict)
+
+            def find(self):
+                return getattr(comm, self.name)  #? an attribute of the library is read by a name that is not known
+
+            def get_name(self):
+                return self.name
+
+            def is_wanted(self):
+                return self.wanted
+
+
+        MAKE = Op("create", options={"group": None})
+        GATHER = Op("gather", False)
+        OPS = {"make": Op("create"), "fuse": Op("fuse", options={"bias": 0.0})}
+
+
+        def run_found():
+            MAKE.find()(2, 0, **MAKE.options)  #! DW101 group 0.1.0 raises
+
+
+        def run_name():
+            getattr(comm, MAKE.get_name())(2, 0, bias=0)  #! DW101 bias 0.1.0 to 0.2.0.post1 raises
+
+
+        def run_wanted(x):
+            if GATHER.is_wanted():
+                comm.gather(x, axis=0)
+            if MAKE.is_wanted():
+                comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        def run_table(x):
+            op = OPS["fuse"]
+            op.find()(x, None, **op.options)  #! DW101 bias 0.1.0 to 0.2.0 raises
+        """,
+    ),
 )
