@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from driftwatch.errors import UsageError
+from driftwatch.flow.uses import Outcome
 from driftwatch.releases import union
 from driftwatch.rules.advisories import load
 from driftwatch.rules.unsupported_gpu import parse_gpu
@@ -343,6 +344,23 @@ def test_calls_are_held_against_a_gpu(tmp_path: Path, name: str) -> None:
     code, gpu, releases = {**KERNELS, **RECORDED}[name]
     assert unsupported(tmp_path, code, gpu) == [releases]
     assert unsupported(tmp_path, code, "sm100") == unsupported(tmp_path, code, None) == []
+
+
+@pytest.mark.parametrize(
+    ("handler", "line"), [("Exception", 6), ("BaseException", 6), ("TypeError", None), ("RuntimeError", None)]
+)
+def test_only_a_handler_for_anything_hides_that_kernels_are_not_there(
+    tmp_path: Path, handler: str, line: int | None
+) -> None:
+    (tmp_path / "app.py").write_text(
+        "import flashinfer.comm as comm\n\ndef run(x, n):\n    try:\n"
+        f"        comm.decode_cp_a2a_init_workspace(x, n, n)\n    except {handler}:\n        pass\n"
+    )
+    target = Watched(FLASHINFER, TARGET.data)
+    request = ScanRequest((tmp_path,), (target,), against=("==0.6.10",), select=("DW402",), gpu=parse_gpu("sm80"))
+    (finding,) = scan(request).findings
+    assert finding.caught_at == (None if line is None else ("app.py", line))
+    assert finding.outcome is (None if line is None else Outcome.SILENT)
 
 
 @pytest.mark.parametrize("text", ["", "h100", "sm", "sm9", "1000", "9.0.0"])
