@@ -159,6 +159,24 @@ def told(rule: Rule, history: History, use: Use) -> list[tuple[str, str]]:
     return [(history.timeline.describe(verdict.releases), verdict.hint) for verdict in found]
 
 
+def test_what_a_base_has_on_the_class_in_another_release_is_not_there_in_this_one(tmp_path: Path) -> None:
+    text = """
+    class Clay:
+        {on_class}
+
+    class Pot(Clay):
+        def __init__(self):
+            self.mass = 1
+    """
+    files = {
+        release: {"__init__": dedent(text.format(on_class=line))}
+        for release, line in {"_1": "mass = None", "_2": "pass", "_3": "mass = None"}.items()
+    }
+    taken = library(tmp_path, **files)
+    found = look_up(taken, Ref("pkg", "Pot"), "mass", taken.timeline.all, instance=False)
+    assert taken.timeline.describe(found.present) == "1, 3"
+
+
 def test_a_module_that_makes_names_of_its_own_may_have_any(tmp_path: Path) -> None:
     open_ = "def __getattr__(name):\n    return look(name)\n"
     made = library(tmp_path, _1={"__init__": "def fire(): ...\n"}, _2={"__init__": open_}, _3={"__init__": ""})
