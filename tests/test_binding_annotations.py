@@ -9,7 +9,7 @@ import pytest
 
 from driftwatch.binding.calls import parts
 from driftwatch.binding.kinds import kinds, other_kind
-from driftwatch.binding.literals import literals_of
+from driftwatch.binding.literals import literals_of, outside_literals
 from driftwatch.binding.refused import known_arguments, possible_arguments
 from driftwatch.binding.signature import Fault, Problem, Shape, bind
 from driftwatch.flow.uses import Argument, CallUse, Constant, Unknown
@@ -75,6 +75,19 @@ def test_two_annotations_differ_where_no_value_suits_both(one: str, other: str |
 def test_an_annotation_that_python_cannot_read_may_be_anything(annotation: str) -> None:
     assert kinds(annotation) is None
     assert literals_of(f"Literal['a'] | {annotation}") == ()
+
+
+def test_a_constant_that_is_not_declared_is_outside_where_it_may_be_passed() -> None:
+    def outside(*values: Constant, certain: bool = True) -> list[tuple[Constant, ReleaseSet, bool]]:
+        given = tuple((releases(where), value) for where, value in zip(("<2.1", ">=2.1"), values, strict=False))
+        use = call("kiln:dry", None, keywords=(Argument(releases(""), "how", certain, given),))
+        found = outside_literals(use, parts(use, KILN))
+        return [(each.value, each.releases, each.certain) for each in found]
+
+    assert outside("air", "oven") == []
+    assert outside("air", "sun") == [("sun", releases(">=2.1"), True)]
+    assert outside("air", "sun", certain=False) == [("sun", releases(">=2.1"), False)]
+    assert outside("air", 1) == []
 
 
 def test_a_value_counts_wherever_it_is_known_in_more_releases_than_are_looked_at() -> None:
