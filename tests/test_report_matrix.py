@@ -149,6 +149,9 @@ def test_the_sample() -> None:
         "",
         "  = works   w works, with a warning   d degraded, on purpose   X breaks   S breaks silently   . not reached",
         "",
+        "  ATTENTION     of what could be read; 1 file could not be analysed",
+        r"pkg/broken\n.py:3: not analysed: not valid Python: invalid syntax",
+        "",
         summary(SAMPLE),
     ]
 

@@ -2,13 +2,12 @@
 
 Enters: a folder that is scanned, and the distributions that are of interest. Leaves: requirements, each with its file,
 line, marker and group, and what of the files could not be read although it mentions one of them. Read are
-pyproject.toml, the metadata of a built distribution, setup.cfg, requirements and constraints files with what they
-include, and the ``pip install`` lines of Dockerfiles. Nothing is executed, so a setup.py says nothing.
+pyproject.toml, the metadata of a built distribution, setup.cfg, what is written out in a setup.py, requirements and
+constraints files with what they include, and the ``pip install`` lines of Dockerfiles. Nothing is executed.
 """
 
 from __future__ import annotations
 
-import configparser
 import contextlib
 import os
 import re
@@ -27,20 +26,17 @@ from driftwatch.project.dependency_files import metadata_files, root_of, subfold
 from driftwatch.project.discovery import folders_below, is_project, listed, project_of
 from driftwatch.project.dockerfile import Installed, installed, is_dockerfile
 from driftwatch.project.egg_info import built_requirements, in_sections
-from driftwatch.project.requirement_texts import Places, beginnings, logical_lines, public_version, spelling, table_of
+from driftwatch.project.project_files import Described, of_pyproject, of_setup_cfg, of_setup_py
+from driftwatch.project.requirement_texts import beginnings, logical_lines, public_version, spelling
 from driftwatch.system import atomic_files
-from driftwatch.system.toml import TomlError, parse
 
 _LARGEST = 8_000_000
-_MOST_INI_LINES = 20_000
-"""What configparser says of a broken file grows with each line that is wrong."""
 _REQUIREMENTS = re.compile(r".*(?:requirements|constraints).*\.(?:txt|in)", re.IGNORECASE)
 _INCLUDED = re.compile(r"(?:-r|--requirement|-c|--constraint)(?:\s+|=)(\S+)")
 _EXTRA = re.compile(r"""(?:\s+and\s+)?\bextra\s*==\s*(['"])(?P<name>[^'"]*)\1(?:\s+and\s+)?""")
 _NAMED_URL = re.compile(r"(?:(?:-e|--editable)(?:\s+|=))?(?P<url>[\w+.-]+://\S+?)#(?:\S*&)?egg=(?P<name>[\w.-]+)")
 _SECRET = re.compile(r"(?<=://)[^/@\s]*@")
 _INDEX = re.compile(r"index[-_ ]?url|find[-_]links|--index\b|tool\.uv\.index|poetry\.source|pdm\.source", re.IGNORECASE)
-_INI_PLACE = re.compile(r"^While reading from [^\[]*(?:\[line +\d+\])?: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +139,8 @@ class Requirements:
         self._missing: dict[Notice, None] = {}
         self._pythons: dict[Path, str] = {}
         self._carried: dict[str, tuple[Declaration, ...]] = {}
+        self._worked_out: dict[Path, tuple[tuple[int, str], ...]] = {}
+        """What is not known of a setup.py, which does not matter where another file says it."""
 
     # -- questions -----------------------------------------------------------------------------------------------------
 
@@ -151,7 +149,7 @@ class Requirements:
 
         Looked for in the folder and upward to the project's root, then in the folders directly below (a repository of
         several projects), then in every file that `sheets` has. In one place the first kind of file that declares it
-        speaks: pyproject.toml, the metadata of a built distribution, setup.cfg, requirements files.
+        speaks: pyproject.toml, the metadata of a built distribution, setup.cfg, setup.py, requirements files.
         """
         name = canonicalize_name(distribution)
         for place in (self.start, *self.start.parents):
@@ -204,10 +202,11 @@ class Requirements:
     def all_own(self) -> tuple[Declaration, ...]:
         """What the project itself requires, by the first kind of file that says so, in the folder or above it."""
         for place in (self.start, *self.start.parents):
-            for read in (self._pyproject, self._all_metadata, self._setup_cfg, self._all_requirements):
+            for read in (*self._of_projects, self._all_requirements):
                 found = tuple(read(place))
                 if found:
                     return found
+            self._tell_worked_out(place)
             if is_project(place):
                 break
         return ()
@@ -232,6 +231,7 @@ class Requirements:
             self._pyproject(place)
             list(self._all_metadata(place))
             self._setup_cfg(place)
+            self._setup_py(place)
             found = [self._pythons[path] for path in self._pythons if path.is_relative_to(place)]
             if found:
                 return found[0]
@@ -254,12 +254,23 @@ class Requirements:
     def _in_folder(self, folder: Path, name: str, *, everything: bool) -> tuple[Declaration, ...]:
         readers: list[Callable[[Path], Iterable[Declaration]]] = [self._all_metadata]
         if everything:
-            readers = [self._pyproject, self._all_metadata, self._setup_cfg, self._all_requirements]
+            readers = [*self._of_projects, self._all_requirements]
         for read in readers:
             found = tuple(declared for declared in read(folder) if declared.distribution == name)
             if found:
                 return found
+        self._tell_worked_out(folder)
         return ()
+
+    def _tell_worked_out(self, folder: Path) -> None:
+        """What a setup.py works out when it runs may be written in any other file, and is told where it is in none."""
+        for line, reason in self._worked_out.get(folder / "setup.py", ()):
+            self._unread(folder / "setup.py", line, reason)
+
+    @property
+    def _of_projects(self) -> tuple[Callable[[Path], Iterable[Declaration]], ...]:
+        """The kinds of files that describe a project; in one folder the first that declares something speaks."""
+        return self._pyproject, self._all_metadata, self._setup_cfg, self._setup_py
 
     def _projects(self, folder: Path, names: Sequence[str]) -> Iterator[tuple[Declaration, ...]]:
         """The requirements of each project in a folder; for each, the first kind of file that has any speaks."""
@@ -274,8 +285,10 @@ class Requirements:
             yield pyproject
         elif built:
             yield from reversed(built.values())
-        elif "setup.cfg" in names:
-            yield self._setup_cfg(folder)
+        elif "setup.cfg" in names and (declared := self._setup_cfg(folder)):
+            yield declared
+        elif "setup.py" in names:
+            yield self._setup_py(folder)
 
     def _files(self, folder: Path, names: Sequence[str]) -> Iterator[tuple[Declaration, ...]]:
         above = "/".join(folder.parts[-2:])
@@ -292,23 +305,18 @@ class Requirements:
         return self._once(folder / "pyproject.toml", self._of_pyproject)
 
     def _of_pyproject(self, path: Path, text: str) -> Iterator[Declaration]:
-        try:
-            document = parse(text)
-        except TomlError as error:
-            self._unread(path, error.line, error.reason)
-            return
-        project, places = table_of(document, "project"), Places(text)
-        title = str(project.get("name") or path.parent.name)
-        self._for_python(path, project.get("requires-python"))
-        lists = [("", "dependencies", project.get("dependencies"))]
-        for table in (table_of(project, "optional-dependencies"), table_of(document, "dependency-groups")):
-            lists += [(group, group, value) for group, value in table.items()]
-        for group, key, value in lists:
-            head = re.search(rf"""(?m)^[ \t]*["']?{re.escape(key)}["']?[ \t]*=""", text)
-            for requirement in value if isinstance(value, list) else ():
-                if isinstance(requirement, str):
-                    line, source = places.of(requirement, head.start() if head else 0)
-                    yield from self._declare(requirement, _Place(path, line, source, title, group))
+        return self._described(path, of_pyproject(text))
+
+    def _described(self, path: Path, found: Described) -> Iterator[Declaration]:
+        self._for_python(path, found.python)
+        for line, reason in found.faults:
+            self._unread(path, line, reason)
+        for each in found.requirements:
+            place = _Place(path, each.line, each.source, found.name or path.parent.name, each.group)
+            yield from self._declare(each.text, place)
+        for line, file in found.included:
+            there = self._included(path, line, file)
+            yield from (replace(each, always=not each.marker) for each in self._requirements(there))
 
     def _all_metadata(self, folder: Path) -> Iterator[Declaration]:
         names = listed(folder)[0]
@@ -339,26 +347,15 @@ class Requirements:
         return self._once(folder / "setup.cfg", self._of_setup_cfg)
 
     def _of_setup_cfg(self, path: Path, text: str) -> Iterator[Declaration]:
-        if text.count("\n") > _MOST_INI_LINES:
-            self._unread(path, _MOST_INI_LINES, f"it has more than {_MOST_INI_LINES:,} lines")
-            return
-        parser = configparser.ConfigParser(interpolation=None)
-        try:
-            parser.read_string(text)
-        except configparser.Error as error:
-            line = getattr(error, "lineno", None) or next((n for n, _ in getattr(error, "errors", ())), 1)
-            self._unread(path, int(line), _INI_PLACE.sub("", error.message.partition("\n")[0]))
-            return
-        places = Places(text)
-        title = parser.get("metadata", "name", fallback=path.parent.name)
-        self._for_python(path, parser.get("options", "python_requires", fallback=None))
-        lists = [("", parser.get("options", "install_requires", fallback=""))]
-        if parser.has_section("options.extras_require"):
-            lists += parser.items("options.extras_require")
-        for group, value in lists:
-            for requirement in value.splitlines():
-                line, source = places.of(requirement.strip(), 0)
-                yield from self._declare(requirement.strip(), _Place(path, line, source, title, group))
+        return self._described(path, of_setup_cfg(text))
+
+    def _setup_py(self, folder: Path) -> tuple[Declaration, ...]:
+        return self._once(folder / "setup.py", self._of_setup_py)
+
+    def _of_setup_py(self, path: Path, text: str) -> Iterator[Declaration]:
+        found = of_setup_py(text)
+        self._worked_out[path] = found.faults
+        return self._described(path, replace(found, faults=()))
 
     def _all_requirements(self, folder: Path) -> Iterator[Declaration]:
         paths = sorted(folder.glob("requirements*.txt")) + sorted((folder / "requirements").glob("*.txt"))
@@ -376,15 +373,17 @@ class Requirements:
         for number, source, code in logical_lines(text):
             included = _INCLUDED.match(code)
             if included and "://" not in included[1]:
-                there = Path(os.path.normpath(path.parent / included[1]))
-                if not there.is_file():
-                    said = f"it includes `{included[1]}`, which is not there"
-                    self._missing[Notice(self._shown(path), number, said, "")] = None
-                yield from self._requirements(there, above)
+                yield from self._requirements(self._included(path, number, included[1]), above)
             elif code and (not code.startswith("-") or _NAMED_URL.match(code)):
                 # Options of a line ("--hash=...") are not part of the requirement.
                 requirement = code if code.startswith("-") else code.partition(" --")[0].strip()
                 yield from self._declare(requirement, _Place(path, number, source, path.parent.name, firm=False))
+
+    def _included(self, path: Path, line: int, name: str) -> Path:
+        there = Path(os.path.normpath(path.parent / name))
+        if not there.is_file():
+            self._missing[Notice(self._shown(path), line, f"it includes `{name}`, which is not there", "")] = None
+        return there
 
     def _dockerfile(self, path: Path) -> Iterator[tuple[Declaration, ...]]:
         """The requirements of each stage."""

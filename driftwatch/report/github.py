@@ -25,14 +25,9 @@ def render(report: Report, options: RenderOptions) -> str:
     for item in report.diagnostics:
         place = {"file": _file(item.path), "line": item.line, "title": "driftwatch: not analysed in full"}
         lines.append(command("warning", place, safe(item.message)))
-    for target in report.targets:
-        for notice in target.notices:
-            place = {
-                "file": _file(notice.path),
-                "line": notice.line,
-                "title": "driftwatch: which releases count",
-            }
-            lines.append(command("warning", place, safe(notice.message)))
+    for notice in report.notices:
+        place = {"file": _file(notice.path), "line": notice.line, "title": "driftwatch: which releases count"}
+        lines.append(command("warning", place, safe(notice.message)))
     for target in report.targets:
         if not target.uses:
             where_not = "in what could be read" if report.unread else "here"

@@ -1,7 +1,8 @@
 """JUnit XML, for the test tab of a CI server: a suite for each file, a case for each finding.
 
 Enters: a report. Leaves: XML that any reader takes. An error is a failed case, a warning or a note a passed one that
-says what it is; a file in which everything fits has one passed case, a file that could not be analysed a skipped one.
+says what it is; a file in which everything fits has one passed case. What could not be analysed, and what is not known
+of the requirements, is a skipped case of its file.
 Cases are named without line numbers, so that a server can tell an old failure from a new one.
 """
 
@@ -11,7 +12,8 @@ from collections import Counter
 from xml.etree import ElementTree
 
 from driftwatch.findings.finding import Finding, Severity
-from driftwatch.flow.uses import Outcome
+from driftwatch.flow.uses import Diagnostic, Outcome
+from driftwatch.project.declared import Notice
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import CONDITIONAL, outcome, position, ranges
 from driftwatch.report.safe import safe
@@ -33,7 +35,8 @@ def render(report: Report, options: RenderOptions) -> str:
 def _paths(report: Report) -> list[str]:
     found = {site.location.path for target in report.targets for site in target.sites}
     found |= {finding.location.path for finding in report.findings}
-    return sorted(found | {item.path for item in report.diagnostics})
+    found |= {item.path for item in report.diagnostics} | {item.path for item in report.notices}
+    return sorted(found)
 
 
 def _suite(report: Report, path: str) -> _Element:
@@ -41,9 +44,12 @@ def _suite(report: Report, path: str) -> _Element:
     names: Counter[str] = Counter()
     findings = [finding for finding in report.findings if finding.location.path == path]
     cases = [_case(report, finding, shown, names) for finding in findings]
-    unread = [item for item in report.diagnostics if item.path == path]
-    for item in unread:
-        case = _element("testcase", name="can be analysed", classname=shown, file=shown, line=str(item.line or 1))
+    unread: list[tuple[str, Diagnostic | Notice]] = [
+        ("can be analysed", item) for item in report.diagnostics if item.path == path
+    ]
+    unread += [("says which releases count", item) for item in report.notices if item.path == path]
+    for name, item in unread:
+        case = _element("testcase", name=name, classname=shown, file=shown, line=str(item.line or 1))
         case.append(_element("skipped", message=item.message))
         cases.append(case)
     if not cases:

@@ -114,6 +114,8 @@ def _standing(report: Report) -> Iterator[str]:
         if not target.uses:
             if not any(other.uses for other in report.targets):
                 yield f"{code(target.distribution)} is not used {'in what could be read' if report.unread else 'here'}."
+            for notice in target.notices:
+                yield f"⚠️ {code(_at(report, notice.path, notice.line))}: {text(notice.message)}"
             continue
         yield "\n".join(_table(report, target))
 

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
+from driftwatch.project.declared import Notice
 from driftwatch.releases import Timeline
 from driftwatch.report.json_v1 import FindingForm, finding_form
 from driftwatch.report.options import RenderOptions
-from driftwatch.report.phrases import ranges
+from driftwatch.report.phrases import but_for_the_unread, ranges
 from driftwatch.report.safe import safe
 from driftwatch.report.states import (
     WORDS,
@@ -31,7 +32,7 @@ from driftwatch.report.states import (
     whole_row,
 )
 from driftwatch.report.styled import Hanging, Line, Look, Span, compose
-from driftwatch.report.text import summary
+from driftwatch.report.text import not_analysed, summary
 from driftwatch.scan.report_model import Report, TargetReport
 
 GLYPHS: dict[State, tuple[str, str]] = {
@@ -58,6 +59,8 @@ def render(report: Report, options: RenderOptions) -> str:
         labelled = relabelled(symbols, short_names((row.symbol for row in symbols), target.module))
         whole = whole_row(report.title or "everything", places, len(target.timeline))
         lines += [*_grid(target, [whole], list(labelled), options.look), ()]
+    told = [*_attention(_said(report, report.notices)), *not_analysed(report)]
+    lines += [*told, ()] if told else []
     lines.append((Span(summary(report)),))
     return compose(lines, options.look)
 
@@ -85,6 +88,9 @@ def render_many(reports: Sequence[Report], unread: Sequence[Unread], look: Look)
         lines.append(())
     if not lines:
         lines.append((Span("no code base here uses a library that driftwatch knows", "dim"),))
+        for report in reports:
+            said = _said(report, report.notices)
+            lines += [Hanging((), (Span(safe(report.title), "path"),)), *_attention(said)] if said else []
         lines.append(())
     for each in unread:
         lines.append(Hanging((), (Span(safe(each.name), "path"),)))
@@ -121,11 +127,13 @@ def all_of_them(rows: Sequence[Row]) -> list[Row]:
 
 
 def _notices(reports: Sequence[Report], distribution: str) -> list[list[str]]:
-    """What must be known of what each code base asks for."""
-    return [
-        [f"{each.path}:{each.line}: {each.message}" for each in report.target(distribution).notices]
-        for report in reports
-    ]
+    """What must be known of what each code base asks for, and of what could be read of it."""
+    return [_said(report, report.target(distribution).notices) for report in reports]
+
+
+def _said(report: Report, notices: Sequence[Notice]) -> list[str]:
+    partly = but_for_the_unread(report)
+    return [*(f"{each.path}:{each.line}: {each.message}" for each in notices), *([partly] if partly else [])]
 
 
 # -- data ----------------------------------------------------------------------------------------------------------
@@ -287,12 +295,16 @@ def _legend() -> Hanging:
     return Hanging((Span("  "),), tuple(spans))
 
 
+def _attention(said: Sequence[str]) -> list[Line | Hanging]:
+    return [Hanging((Span(f"  {'ATTENTION':<14}", "warning"),), (Span(safe(each)),)) for each in said]
+
+
 def _in_words(timeline: Timeline, row: Row, notices: Sequence[str]) -> list[Line | Hanging]:
     """A code base's broken and degraded releases; nothing where all is well."""
     lines: list[Line | Hanging] = [Hanging((), (Span(safe(row.label), "path"),))]
     if row.declared:
         lines.append(Hanging((Span(f"  {'asks for':<14}"),), (Span(ranges(timeline, row.declared)),)))
-    lines += [Hanging((Span(f"  {'ATTENTION':<14}", "warning"),), (Span(safe(each)),)) for each in notices]
+    lines += _attention(notices)
     for state, label in (
         (State.SILENT, "silent with"),
         (State.BREAKS, "breaks with"),

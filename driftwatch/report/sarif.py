@@ -18,6 +18,7 @@ from urllib.parse import quote
 from driftwatch import __version__
 from driftwatch.findings.finding import Finding, Severity
 from driftwatch.flow.uses import Diagnostic, Location, Outcome
+from driftwatch.project.declared import Notice
 from driftwatch.repair.model import Fix, Safety
 from driftwatch.report.options import RenderOptions
 from driftwatch.report.phrases import exception, outcome, where
@@ -63,7 +64,8 @@ def form(report: Report) -> Node:
             {
                 "executionSuccessful": True,
                 "toolExecutionNotifications": [
-                    _notification(report, item) for item in (*report.diagnostics, *_attention(report))
+                    *(_notification(report, item) for item in report.diagnostics),
+                    *(_notification(report, item) for item in report.notices),
                 ],
             }
         ],
@@ -245,12 +247,7 @@ def uri(path: str) -> str:
     return escaped.lstrip("/") or "."
 
 
-def _attention(report: Report) -> Iterator[Diagnostic]:
-    for target in report.targets:
-        yield from (Diagnostic(notice.path, notice.line, notice.message) for notice in target.notices)
-
-
-def _notification(report: Report, item: Diagnostic) -> Node:
+def _notification(report: Report, item: Diagnostic | Notice) -> Node:
     place: Node = {"artifactLocation": _artifact(item.path)}
     if item.line is not None:
         place["region"] = {"startLine": item.line}

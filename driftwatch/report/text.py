@@ -45,7 +45,7 @@ def render(report: Report, options: RenderOptions) -> str:
         for group in _groups(f for f in report.by_weight if f.severity is severity):
             lines.extend(_problem(report, group, options))
             lines.append(_BLANK)
-    sections = [*_notes(report, options), _diagnostics(report), _idle(report)]
+    sections = [*_notes(report, options), not_analysed(report), _idle(report)]
     if options.unresolved:
         sections.append(_unresolved(report))
     for section in sections:
@@ -165,7 +165,8 @@ def _note(report: Report, group: list[Finding]) -> Hanging:
 # -- what was not looked at ----------------------------------------------------------------------------------------
 
 
-def _diagnostics(report: Report) -> list[Line | Hanging]:
+def not_analysed(report: Report) -> list[Line | Hanging]:
+    """The files of which not all could be analysed, each with why."""
     return [
         Hanging(
             (Span(_at(report, item.path, item.line), "path"), Span(": "), Span("not analysed", "warning"), Span(": ")),

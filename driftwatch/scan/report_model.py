@@ -185,6 +185,11 @@ class Report:
         return len({item.path for item in self.diagnostics if item.mentions is not False})
 
     @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What a person must know of what the code base declares, of whichever library, used or not."""
+        return tuple(sorted({notice for target in self.targets for notice in target.notices}))
+
+    @property
     def counts(self) -> Counts:
         severities = [finding.severity for finding in self.findings]
         return Counts(

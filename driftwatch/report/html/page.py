@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.resources import files
 
 from driftwatch import __version__
 from driftwatch.findings.finding import Finding
+from driftwatch.project.declared import Notice
 from driftwatch.releases import EMPTY as NONE
 from driftwatch.releases import ReleaseSet
 from driftwatch.report.html.findings import badge, cards, links
@@ -138,11 +139,18 @@ def _verdict(reports: Sequence[Report], names: Sequence[str], title: str) -> Ite
     yield tag("h1", title or "This code base")
     yield tag("p", " · ".join(said), class_="lead")
     if several:
+        for each in reports:
+            yield from _attention(each.notices, each.title)
+            partly = but_for_the_unread(each)
+            if partly is not None:
+                yield tag("p", tag("b", "Attention: "), f"{each.title} is {partly}.", class_="way-out")
         return
     report = reports[0]
     partly = but_for_the_unread(report)
     if partly is not None:
         yield tag("p", tag("b", "Attention: "), f"this is {partly}.", class_="way-out")
+    shown = {notice for name in names if report.target(name).uses for notice in report.target(name).notices}
+    yield from _attention(notice for notice in report.notices if notice not in shown)
     for name in names:
         target = report.target(name)
         if not target.uses:
@@ -150,6 +158,13 @@ def _verdict(reports: Sequence[Report], names: Sequence[str], title: str) -> Ite
             yield tag("p", tag("code", target.module), f" is not used {where}.", class_="lead")
             continue
         yield from _standing(report, target)
+
+
+def _attention(notices: Iterable[Notice], title: str = "") -> Iterator[Markup]:
+    for notice in notices:
+        place = copied(f"{notice.path}:{notice.line}")
+        whose = f" {title}: " if title else " "
+        yield tag("p", tag("b", "Attention:"), whose, place, " ", ticked(notice.message), class_="way-out")
 
 
 def _standing(report: Report, target: TargetReport) -> Iterator[Markup]:
@@ -162,9 +177,7 @@ def _standing(report: Report, target: TargetReport) -> Iterator[Markup]:
         tag("small", f"({target.origin})"),
         class_="against",
     )
-    for notice in target.notices:
-        place = f"{notice.path}:{notice.line}"
-        yield tag("p", tag("b", "Attention: "), copied(place), " ", ticked(notice.message), class_="way-out")
+    yield from _attention(target.notices)
     hopeless = apart(report, target)
     if hopeless:
         yield tag("p", tag("b", "Apart from "), f"{hopeless}:", class_="way-out")
