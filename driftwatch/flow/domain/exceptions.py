@@ -112,6 +112,8 @@ class Try:
     nothing of the kind is in its way."""
     manages: bool = False
     """It stands for a ``with``: only the manager's exit says what it takes."""
+    tries_others: bool = False
+    """What it does is another thing in each turn of the loop that it stands in."""
     around: tuple[Try, ...] = ()
     """What is round the ``yield`` of a generator whose manager it stands for."""
     maybe: dict[str, State] = field(default_factory=dict)
@@ -277,8 +279,14 @@ def meant_for(exception: str, handler: Handler, attempt: Try) -> bool:
     if exception in OF_ADAPTERS and any(_last(n) in (*ANCESTORS[:1], _last(exception)) for n in handler.types or ()):
         return True
     if exception == "TypeError" or exception in OF_ADAPTERS:
-        return narrow and (_has_other_call(handler.body) or _sets_flag(handler.body))
+        return narrow and (_has_other_call(handler.body) or _sets_flag(handler.body) or _goes_on(handler, attempt))
     return narrow or attempt.checks_only
+
+
+def _goes_on(handler: Handler, attempt: Try) -> bool:
+    """Whether the next turn of a loop tries another thing: ``for options in several: try ... except TypeError``."""
+    leaves = (cst.Return, cst.Raise, cst.Break)
+    return attempt.tries_others and not any(isinstance(each, leaves) for each in statements(handler.body))
 
 
 def _last(dotted: str) -> str:

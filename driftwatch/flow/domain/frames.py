@@ -21,8 +21,9 @@ from driftwatch.flow.uses import Step
 
 @dataclass(eq=False)
 class Loop:
-    """A loop being executed: the states in which it is left early or goes round."""
+    """A loop being executed: the states in which it is left early or goes round, and the variables of its target."""
 
+    names: frozenset[str] = frozenset()
     breaks: list[State] = field(default_factory=list)
     continues: list[State] = field(default_factory=list)
 

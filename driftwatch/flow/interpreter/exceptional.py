@@ -42,7 +42,7 @@ def execute_try(run: Run, node: cst.Try | cst.TryStar) -> None:
     handlers = [_handler(run, h) for h in node.handlers]
     leaves = node.finalbody is not None and any(isinstance(s, cst.Return) for s in statements(node.finalbody.body))
     final = node.finalbody.body.body if node.finalbody is not None else ()
-    attempt = Try(handlers, node.body.body, leaves, final)
+    attempt = Try(handlers, node.body.body, leaves, final, tries_others=_tries_others(run, node))
     returned = len(run.frame.returns)
     before = run.state.fork()
     last = Try([], node.body.body, stops=[])
@@ -60,6 +60,11 @@ def execute_try(run: Run, node: cst.Try | cst.TryStar) -> None:
         run.frame.tries.pop()
         takes_all = any(map(is_broad, handlers))
         _finally(run, node.finalbody, last, before, returned, takes_all=takes_all)
+
+
+def _tries_others(run: Run, node: cst.Try | cst.TryStar) -> bool:
+    names = run.frame.loops[-1].names if run.frame.loops else frozenset()
+    return not names.isdisjoint(run.frame.tree.names_below(node.body))
 
 
 def _run_handlers(run: Run, attempt: Try, bodies: list[Any]) -> list[State]:

@@ -133,7 +133,7 @@ def _assert(run: Run, node: cst.Assert) -> None:
 
 def _for(run: Run, node: cst.For) -> None:
     iterable = iterated(run, run.eval(node.iter), node.iter)
-    loop, path = Loop(), run.path
+    loop, path = Loop(frozenset(_plain_names(node.target) or ())), run.path
     run.frame.loops.append(loop)
     parts = turns_over(run, iterable)
     if parts is not None and run.bears(len(parts)):

@@ -303,7 +303,7 @@ CONTROL = (
         def run(g):
             for kwargs in ({"group": g}, {}):
                 try:
-                    return comm.create(1, 0, **kwargs)  #! DW101 group 0.1.0 silent@8
+                    return comm.create(1, 0, **kwargs)  #! DW101 group 0.1.0 guarded@8
                 except TypeError:
                     continue
             return None

@@ -385,4 +385,37 @@ OUTCOMES_OF_HANDLERS = (
         """,
         runs=False,
     ),
+    marked(
+        "the_next_turn_of_a_loop_tries_another_thing",
+        """
+        import lib.comm as comm
+
+
+        def run(g):
+            errors = []
+            for options in ({"group": g}, {}):
+                try:
+                    return comm.create(1, 2, **options)  #! DW101 group 0.1.0 guarded@9
+                except TypeError as error:
+                    errors.append(error)
+            raise RuntimeError(errors)
+
+
+        def run_the_same_again(g):
+            for _ in range(3):
+                try:
+                    return comm.create(1, 2, group=g)  #! DW101 group 0.1.0 silent@18
+                except TypeError:
+                    pass
+            return None
+
+
+        def run_no_other(g):
+            for options in ({"group": g}, {}):
+                try:
+                    return comm.create(1, 2, **options)  #! DW101 group 0.1.0 silent@27
+                except TypeError:
+                    return None
+        """,
+    ),
 )
