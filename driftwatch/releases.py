@@ -207,6 +207,16 @@ def _named(specifier: str) -> set[Version]:
         return set()
 
 
+def are_apart(sets: Iterable[ReleaseSet]) -> bool:
+    """Whether no release is in two of some sets."""
+    seen = EMPTY
+    for each in sets:
+        if not seen.isdisjoint(each):
+            return False
+        seen |= each
+    return True
+
+
 def union(sets: Sequence[ReleaseSet]) -> ReleaseSet:
     """The union of any number of sets."""
     mask = 0

@@ -51,9 +51,9 @@ from driftwatch.flow.interpreter.namespaces import item_of_namespace
 from driftwatch.flow.interpreter.records import field_at, fields_of
 from driftwatch.flow.interpreter.results import looked_into
 from driftwatch.flow.interpreter.run import Run, as_alternatives, dict_of, lists_of
-from driftwatch.flow.interpreter.sequences import any_element, by_place, element_at, part_between
+from driftwatch.flow.interpreter.sequences import any_element, by_place, element_at, of_one, part_between, unordered
 from driftwatch.flow.uses import Step
-from driftwatch.releases import EMPTY, ReleaseSet, union
+from driftwatch.releases import EMPTY, ReleaseSet, are_apart
 
 MAX_UNROLLED = 64
 """Longer containers are not gone through element by element."""
@@ -201,36 +201,32 @@ def _as_key(key: Key, entry: Entry) -> Entry:
 
 def spread_into(run: Run, content: ListContent, value: Value) -> ListContent:
     """A list's content after ``*value``."""
-    parts = elements_of(run, value)
+    parts = elements_of(run, value) if are_apart(where for where, _ in value.alternatives) else None
     if parts is not None:
         return _bounded(replace(content, elements=(*content.elements, *by_place(parts))))
     open_, forwarded, others = content.open, content.forwarded, content.others
-    elements = content.elements
+    lists: list[tuple[ReleaseSet, tuple[Entry, ...]]] = []
     for where, atom in as_alternatives(value, run.state.reach):
-        inner = lists_of(run, atom)
-        if inner is not None:
-            elements = (*elements, *(e.within(where) for e in inner.elements if not e.releases.isdisjoint(where)))
+        inner, known = lists_of(run, atom), _elements(run, atom, where)
+        if known is not None:
+            lists.append((where, tuple(known)))
+        elif inner is not None:
+            lists.append((where, tuple(e.within(where) for e in inner.elements if not e.releases.isdisjoint(where))))
             open_, forwarded = open_ | (inner.open & where), forwarded | (inner.forwarded & where)
             others = join(others, inner.others.within(where))
-            continue
-        open_ |= where
+        else:
+            open_ |= where
         if of_parameter(atom):
             run.asks(atom.parameter)
             run.effects.branches_on_parameters.add(atom.parameter or "")
             forwarded |= EMPTY if atom.derived else where
-    return _bounded(replace(content, elements=elements, open=open_, forwarded=forwarded, others=others))
+    content = replace(content, elements=(*content.elements, *of_one(lists)), open=open_, others=others)
+    return _bounded(replace(content, forwarded=forwarded))
 
 
 def _bounded(content: ListContent) -> ListContent:
     """The list; of one that has doubled too often, only what may be in it."""
     return content if len(content.elements) <= MAX_TOGETHER else unordered(content)
-
-
-def unordered(content: ListContent) -> ListContent:
-    """A list of which only is known what may be in it, not how often or where."""
-    where = union([entry.releases for entry in content.elements])
-    held = value_of(a for entry in content.elements for a in entry.value.within(entry.releases).alternatives)
-    return replace(content, elements=(), open=content.open | where, others=join(content.further(), held))
 
 
 def concatenate(run: Run, left: Value, right: Value, node: cst.CSTNode) -> Value | None:

@@ -6,14 +6,14 @@ entries. Elsewhere anything may be in it afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from driftwatch.flow.domain.contents import Entry, ListContent
 from driftwatch.flow.domain.loosening import loosened
 from driftwatch.flow.domain.values import NOTHING, UNKNOWN, Alternative, Const, Value, join, unknown, value_of
 from driftwatch.flow.interpreter.run import Run
-from driftwatch.releases import EMPTY, ReleaseSet, union
+from driftwatch.releases import EMPTY, ReleaseSet, are_apart, union
 
 MAX_LAYOUTS = 16
 """How many different lists one may be in the different releases before nothing is known of the order."""
@@ -189,3 +189,25 @@ def taking_first(value: Value) -> Operation:
         raise ValueError
 
     return take
+
+
+def of_one(lists: Sequence[tuple[ReleaseSet, tuple[Entry, ...]]]) -> Iterator[Entry]:
+    """The elements of the one list that a value is, of several that it may be in one release: place by place."""
+    if are_apart(where for where, _ in lists) or any(
+        not where <= each.releases for where, elements in lists for each in elements
+    ):
+        yield from (each for _, elements in lists for each in elements)
+        return
+    for i in range(max(len(elements) for _, elements in lists)):
+        here = [elements[i] for _, elements in lists if i < len(elements)]
+        releases = union([each.releases for each in here])
+        short = union([EMPTY, *(where - (of[i].certain if i < len(of) else EMPTY) for where, of in lists)])
+        held = value_of(alternative for each in here for alternative in each.value.within(each.releases).alternatives)
+        yield replace(here[0], releases=releases, certain=releases - short, value=held)
+
+
+def unordered(content: ListContent) -> ListContent:
+    """A list of which only is known what may be in it, not how often or where."""
+    where = union([entry.releases for entry in content.elements])
+    held = value_of(a for entry in content.elements for a in entry.value.within(entry.releases).alternatives)
+    return replace(content, elements=(), open=content.open | where, others=join(content.further(), held))

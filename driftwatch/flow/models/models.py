@@ -51,7 +51,7 @@ from driftwatch.flow.interpreter.arguments import argument, first_argument, one_
 from driftwatch.flow.interpreter.attributes import attribute_of
 from driftwatch.flow.interpreter.conditions import truth_of
 from driftwatch.flow.interpreter.constants import as_constant, constants_of, text_of
-from driftwatch.flow.interpreter.containers import elements_of, quantify, unordered
+from driftwatch.flow.interpreter.containers import elements_of, quantify
 from driftwatch.flow.interpreter.escape import NOT_SORTED_OUT, has_library, lose
 from driftwatch.flow.interpreter.exceptional import class_names, thrown
 from driftwatch.flow.interpreter.havoc import only_reads
@@ -59,6 +59,7 @@ from driftwatch.flow.interpreter.members import method_of
 from driftwatch.flow.interpreter.registry import method, model, model_of
 from driftwatch.flow.interpreter.results import count_of
 from driftwatch.flow.interpreter.run import Run, as_alternatives, lists_of
+from driftwatch.flow.interpreter.sequences import unordered
 from driftwatch.flow.interpreter.sets import as_set, members_of
 from driftwatch.flow.interpreter.sinks import DECORATOR_MAKERS, only_looks
 from driftwatch.flow.models.dynamic import start_program, starts_programs

@@ -97,4 +97,42 @@ TOLD_APART = (
         Environment.template = Template
         """,
     ),
+    marked(
+        "rows_of_a_table_are_passed_one_at_a_time",
+        """
+        import lib.comm as comm
+
+
+        def make(row):
+            return comm.create(*row)
+
+
+        class Prepared:
+            def __init__(self, rows):
+                self.rows = dict(rows)
+
+            def prepare(self):
+                return [make(row) for _, row in self.rows.items()]
+
+
+        def run(batches):
+            tile = {b: next(n for n in (8, 16) if b <= n) for b in batches}
+            table = {8: (1, 0), 16: (2, 1)}
+            table[64] = (4, 3)
+            policy = lambda rows: {b: rows[n] for b, n in tile.items()}
+            return Prepared(policy(table)).prepare()
+
+
+        def run_plain(n):
+            table = {8: (1, 0), 16: (2, 1), 64: (4, 3)}
+            return comm.create(*table[n])
+
+
+        def run_looped():
+            table = {8: (1, 0), 16: (2, 1), 64: (4, 3)}
+            for _, row in table.items():
+                comm.create(*row)
+        """,
+        runs=False,
+    ),
 )
