@@ -65,11 +65,12 @@ def run(
     cwd: Path = ROOT,
     environment: Mapping[str, str] | None = None,
     code: str | None = None,
-    limit: float | None = 120,
+    limit: float | None = 600,
 ) -> Result:
     """``driftwatch ARGUMENTS``; `code` runs first, in the same process.
 
-    `limit` is in seconds; None where the network decides how long it takes, and each request has a limit of its own.
+    `limit` is in seconds, many more than any command takes: it ends what hangs. None where the network decides how long
+    it takes, and each request has a limit of its own.
     """
     program = ["-m", "driftwatch"]
     if code is not None:

@@ -127,7 +127,7 @@ def test_an_interrupt_is_130(tmp_path: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "Traceback" not in errors
 
@@ -146,7 +146,7 @@ def test_a_reader_that_has_seen_enough(arguments: list[str]) -> None:
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()
     assert process.stderr.read() == ""
-    process.wait(timeout=30)
+    process.wait(timeout=300)
     process.stderr.close()
 
 

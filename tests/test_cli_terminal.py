@@ -44,7 +44,7 @@ def on_terminal(arguments: list[str], cwd: Path | None = None, **environment: st
             break
         shown += piece
     out = process.stdout.read() if process.stdout is not None else b""
-    process.wait(timeout=60)
+    process.wait(timeout=300)
     if process.stdout is not None:
         process.stdout.close()
     os.close(master)

@@ -37,7 +37,7 @@ def scanned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     folder = tmp_path_factory.mktemp("real")
     formats = [part for name, file in FILES.items() for part in ("--format", f"{name}={file}")]
     against = ["--against", f"flashinfer-python>=0.6.0{KNOWN}"]
-    return run("scan", "pypi:sglang==0.5.12", *against, "--format", "github", *formats, cwd=folder), folder
+    return run("scan", "pypi:sglang==0.5.12", *against, "--format", "github", *formats, cwd=folder, limit=None), folder
 
 
 def text(scanned: tuple[Result, Path], name: str) -> str:
@@ -114,7 +114,7 @@ def test_page(scanned: tuple[Result, Path]) -> None:
 
 
 def test_several_releases() -> None:
-    result = run("matrix", "pypi:sglang==0.5.12", "pypi:sglang==0.5.13", "--format", "json")
+    result = run("matrix", "pypi:sglang==0.5.12", "pypi:sglang==0.5.13", "--format", "json", limit=None)
     assert (result.status, result.err) == (0, "")
     old, new = json.loads(result.out)["matrix"][0]["rows"]
     assert (old["declared"], new["declared"]) == (["0.6.11.post1"], ["0.6.12"])

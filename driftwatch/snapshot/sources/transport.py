@@ -370,6 +370,8 @@ def translated(what: str, url: str) -> Iterator[None]:
         raise IndexUnavailableError(f"{what}: the proxy before {host} cannot be used", OFFLINE_HINT) from None
     except _LeadsAwayError:
         raise IndexUnavailableError(f"{what}: {host} leads to another address than http or https") from None
+    except requests.TooManyRedirects:
+        raise IndexUnavailableError(f"{what}: {host} redirects without end", OFFLINE_HINT) from None
     except _MisspokenError:
         raise IndexUnavailableError(f"{what}: {host} does not speak HTTP as it should", OFFLINE_HINT) from None
     except (requests.exceptions.ChunkedEncodingError, urllib3.exceptions.ProtocolError):
