@@ -228,3 +228,23 @@ def test_what_a_descriptor_of_the_library_gives_is_not_the_descriptor(index: Fak
     ranges = ("--against", "traits==1.0", "--against", "packaging==1.0")
     report = json.loads(scan(index, code, *ranges, "--format", "json").out)
     assert {(each["code"], each["line"]) for each in report["findings"]} == {("DW203", 10), ("DW203", 11)}
+
+
+def test_two_modules_of_one_distribution_may_be_recorded_of_other_releases(index: FakeIndex, code: Path) -> None:
+    for version, source in (("1.0", "def b(): ...\n"), ("1.1", "def b(x): ...\n")):
+        files = {"one.py": "def a(): ...\n", "two.py": source}
+        index.add("pair", f"pair-{version}-py3-none-any.whl", make_wheel(files, "pair", version))
+    tables = (
+        f'[[target]]\ndistribution = "pair"\nmodule = "{module}"\nsnapshots = "{module}"\n' for module in ("one", "two")
+    )
+    (code / "driftwatch.toml").write_text("".join(tables), encoding="utf-8")
+    (code / "studio.py").write_text("import one\nimport two\none.a()\ntwo.b()\n", encoding="utf-8")
+    surroundings = {"PIP_INDEX_URL": index.url, "DRIFTWATCH_CACHE_DIR": str(code.parent / "cache")}
+    for module, versions in (("one", ["1.0", "1.1"]), ("two", ["1.1"])):
+        added = run("snapshot", "add", *versions, "--target", module, cwd=code, environment=surroundings)
+        assert added.status == 0, added
+    report = json.loads(scan(index, code, "--against", "pair>=1.0", "--format", "json").out)
+    (target,) = (each for each in report["targets"] if each["distribution"] == "pair")
+    assert target["compatible"] == ["1.0"]
+    (finding,) = (each for each in report["findings"] if each["severity"] == "error")
+    assert (finding["line"], finding["releases"]) == (4, ["1.1"])

@@ -236,6 +236,7 @@ class Report:
 
 def merged(results: Sequence[Report]) -> Report:
     """The results of scans of the same files for other targets as one."""
+    results = _on_one_timeline(results)
     first = results[0]
     findings = tuple(dict.fromkeys(each for result in results for each in result.findings))
     # A comment that decided nothing for one module may decide something for another.
@@ -269,11 +270,57 @@ def merged(results: Sequence[Report]) -> Report:
     )
 
 
+def _on_one_timeline(results: Sequence[Report]) -> list[Report]:
+    """The results with one timeline for each distribution, of all releases that any of its modules is recorded of."""
+    versions: dict[str, dict[str, None]] = {}
+    for target in (target for result in results for target in result.targets):
+        versions.setdefault(target.distribution, {}).update(dict.fromkeys(target.timeline.versions))
+    common = {name: Timeline.of(found) for name, found in versions.items()}
+    return [_moved(result, common) for result in results]
+
+
+def _moved(report: Report, timelines: Mapping[str, Timeline]) -> Report:
+    """A report whose sets of releases are those of other timelines, which have all of its own releases."""
+    own = {each.distribution: each.timeline for each in report.targets}
+
+    def at(name: str, releases: ReleaseSet) -> ReleaseSet:
+        return timelines[name].set_of(own[name].versions_of(releases))
+
+    def finding(each: Finding) -> Finding:
+        name = each.distribution
+        return replace(each, releases=at(name, each.releases), beyond=at(name, each.beyond))
+
+    def target(each: TargetReport) -> TargetReport:
+        name, apart = each.distribution, each.apart
+        return replace(
+            each,
+            timeline=timelines[name],
+            checked=at(name, each.checked),
+            compatible=at(name, each.compatible),
+            degraded=at(name, each.degraded),
+            declared=at(name, each.declared),
+            stand_in=at(name, each.stand_in),
+            sites=tuple(replace(site, reached=at(name, site.reached)) for site in each.sites),
+            apart=apart and replace(apart, compatible=at(name, apart.compatible), degraded=at(name, apart.degraded)),
+        )
+
+    if all(own[name].versions == timelines[name].versions for name in own):
+        return report
+    return replace(
+        report,
+        targets=tuple(map(target, report.targets)),
+        findings=tuple(map(finding, report.findings)),
+        suppressed=tuple(replace(each, finding=finding(each.finding)) for each in report.suppressed),
+    )
+
+
 def _both(first: TargetReport, second: TargetReport) -> TargetReport:
     """How the code fares with two modules of one distribution."""
-    compatible = first.compatible & second.compatible
+    checked = first.checked | second.checked
+    compatible = checked - first.broken - second.broken
     return replace(
         first,
+        checked=checked,
         compatible=compatible,
         degraded=(first.degraded | second.degraded) & compatible,
         uses=first.uses + second.uses,
