@@ -6,6 +6,7 @@ those that are started.
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import os
 import subprocess
@@ -160,10 +161,11 @@ def imported_by_driftwatch() -> set[str]:
     package = Path(spec.origin).parent
     found: set[str] = set()
     for path in package.rglob("*.py"):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            words = line.split()
-            if len(words) > 1 and words[0] in ("import", "from"):
-                found.add(words[1].partition(".")[0].rstrip(","))
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module is not None and not node.level:
+                found.add(node.module.partition(".")[0])
     return found - {"driftwatch", "__future__", "torch", "flashinfer"}
 
 
