@@ -481,10 +481,15 @@ def _reaching(code: ClassCode) -> list[FunctionCode]:
     def reaches(method: FunctionCode) -> bool:
         nodes = walk(method.tree.body(method.node)) if isinstance(method.node, cst.FunctionDef) else ()
         read = {node.attr.value for node in nodes if isinstance(node, cst.Attribute)}
-        return apart.isdisjoint(read) and (method.calls_library or not holding.isdisjoint(read))
+        return apart.isdisjoint(read) and (_calls(method) or not holding.isdisjoint(read))
 
-    calls = any(method.calls_library for method in code.methods.values())
+    calls = any(map(_calls, code.methods.values()))
     return [each for each in code.methods.values() if reaches(each)] if holding or calls else []
+
+
+def _calls(method: FunctionCode) -> bool:
+    """Whether a method calls the library, be it by what it keeps of the code base's own."""
+    return method.calls_library or (method.summary is not None and method.summary.effects.uses_library)
 
 
 def _writers_first(module: ModuleCode) -> list[FunctionCode]:

@@ -175,4 +175,31 @@ SIGHT = (
                     return call(x, 1, early=True)  #! DW101 early 0.1.0 raises
         """,
     ),
+    marked(
+        "wrapper_that_knows_nothing_of_the_library",
+        """
+        import lib.comm as comm
+
+
+        class Timed:
+            def __init__(self, function):
+                self.function = function
+                self.calls = 0
+
+            def __call__(self, *args, **kwargs):
+                self.calls += 1
+                return self.function(*args, **kwargs)
+
+
+        def _gather(x):
+            return comm.gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        gather = Timed(_gather)
+
+
+        def run_gather(x):
+            return gather(x)
+        """,
+    ),
 )
