@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from driftwatch.binding.calls import parts
+from driftwatch.binding.calls import Part, parts, takes_keyword
 from driftwatch.binding.kinds import kinds, other_kind
 from driftwatch.binding.literals import literals_of, outside_literals
 from driftwatch.binding.refused import known_arguments, possible_arguments
@@ -110,6 +110,30 @@ def test_what_is_not_passed_is_its_default_unless_something_open_may_fill_it() -
 def _known(use: CallUse, name: str) -> list[tuple[ReleaseSet, Mapping[str, Constant]]]:
     (part,) = parts(use, KILN)
     return list(known_arguments(use, part, [name]))
+
+
+def test_each_of_several_values_is_possible_until_there_are_too_many_combinations() -> None:
+    def possible(*sizes: int) -> list[dict[str, Constant]]:
+        everywhere = releases("==2.1")
+        names = {name: tuple((everywhere, n) for n in range(size)) for name, size in zip("ab", sizes, strict=True)}
+        given = tuple(Argument(everywhere, name, values=values) for name, values in names.items())
+        use = replace(call("kiln:pot", where="==2.1"), keywords=given)
+        shape = Shape((), dict.fromkeys(names, True))
+        part = Part(everywhere, _TWO, (), (0, 1), shape, bind(_TWO, shape))
+        return [dict(known) for _, known in possible_arguments(use, part, ["a", "b"])]
+
+    assert possible(2, 1) == [{"a": 0, "b": 0}, {"a": 1, "b": 0}]
+    assert len(possible(3, 4)) == 12
+    assert possible(13, 1) == [{"a": Unknown.UNKNOWN, "b": 0}]
+
+
+_TWO = Signature((Parameter("a", ParameterKind.KEYWORD_ONLY, "0"), Parameter("b", ParameterKind.KEYWORD_ONLY, "0")))
+
+
+def test_a_keyword_that_a_decorator_refuses_is_not_taken() -> None:
+    anything = Signature((Parameter("rest", ParameterKind.VAR_KEYWORD),), refused=("heat",))
+    assert takes_keyword(anything, "minutes") and not takes_keyword(anything, "heat")
+    assert takes_keyword(None, "heat")
 
 
 def test_a_parameter_that_collects_arguments_has_no_name_to_pass_them_by() -> None:
