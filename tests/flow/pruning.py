@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from driftwatch.flow.domain.code import ModuleCode
-from driftwatch.flow.interpreter import functions, modules
+from driftwatch.flow.interpreter import modules
 from driftwatch.flow.interpreter import statements as loops
 from driftwatch.flow.interpreter.modules import Modules
 from driftwatch.flow.sources.files import Files
@@ -129,11 +129,6 @@ def _all_worth_following(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Modules, "worth_following", lambda self, atom: True)
 
 
-def _none_memoised(patch: pytest.MonkeyPatch) -> None:
-    """Each call is followed, however often it has changed nothing."""
-    patch.setattr(functions, "about_to_follow", lambda run, callee, bound, arguments: None)
-
-
 def _all_turns(patch: pytest.MonkeyPatch) -> None:
     """A loop whose elements are known goes through all of them."""
     patch.setattr(loops, "_asks_for_part", lambda run, node: True)
@@ -144,7 +139,6 @@ _SWITCHES = {
     "outline": _no_outline,
     "relevance": _no_relevance,
     "worth following": _all_worth_following,
-    "memoised calls": _none_memoised,
     "turns": _all_turns,
 }
 

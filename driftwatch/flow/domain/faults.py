@@ -92,11 +92,6 @@ class Ledger:
         self._reached: dict[Hashable, list[tuple[ReleaseSet, Swallowed]]] = {}
         self._either: set[Hashable] = set()
 
-    @property
-    def expected(self) -> int:
-        """How many uses have failed so far."""
-        return len(self._faults)
-
     def expect(self, fault: Fault) -> None:
         """A use fails: it is recorded when it is known what becomes of that."""
         self._faults.append(fault)

@@ -14,7 +14,7 @@ from driftwatch.flow.domain.coverage import Coverage
 from driftwatch.flow.domain.effects import Effects
 from driftwatch.flow.domain.exceptions import Handler, Try
 from driftwatch.flow.domain.state import State
-from driftwatch.flow.domain.values import Alternative, Atom, Deferred, Function, Value
+from driftwatch.flow.domain.values import Alternative, Deferred, Function, Value
 from driftwatch.flow.syntax.syntax import Tree
 from driftwatch.flow.uses import Step
 
@@ -26,22 +26,6 @@ class Loop:
     names: frozenset[str] = frozenset()
     breaks: list[State] = field(default_factory=list)
     continues: list[State] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Followed:
-    """A call in a loop as it was about to be followed, with all that it may depend on.
-
-    `around` are the handlers round it, the tests that led there, and how much had changed elsewhere; `faults` how many
-    uses had failed by then.
-    """
-
-    callee: FunctionCode
-    bound: Atom | None
-    arguments: Arguments
-    state: State
-    around: tuple[object, ...]
-    faults: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,8 +122,6 @@ class Frame:
     nonlocals: set[str] = field(default_factory=set)
     calls: dict[int, int] = field(default_factory=dict)
     """How often each call has been followed from here."""
-    memoised: dict[int, tuple[Followed, Value]] = field(default_factory=dict)
-    """For a call in a loop: how it was made when it left all as it was, and what it gave."""
     defined: Definitions = field(default_factory=Definitions)
     effects: Effects = field(default_factory=Effects)
 

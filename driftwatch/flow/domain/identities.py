@@ -31,8 +31,6 @@ class Identities:
         """For each activation, the first one that came about in the same way."""
         self._origins: dict[tuple[object, ...], int] = {}
         self._test = 0
-        self.defined = 0
-        """How often something has been defined in a function: each time it knows what the variables are by then."""
         self._repeated: dict[tuple[int, int, int], int] = {}
         self._functions: dict[tuple[int, int], FunctionCode] = {}
         self._classes: dict[int, ClassCode] = {}
@@ -115,7 +113,6 @@ class Identities:
 
     def function(self, frame: Frame, node: cst.FunctionDef | cst.Lambda, name: str) -> FunctionCode:
         """The one identity of a function; a nested one has one for each activation of the enclosing function."""
-        self.defined += frame.function is not None
         key = (id(node), frame.uid if frame.function is not None else 0)
         found = self._functions.get(key)
         if found is None:
@@ -138,7 +135,6 @@ class Identities:
 
     def of_class(self, frame: Frame, node: cst.ClassDef) -> ClassCode:
         """The one identity of a class."""
-        self.defined += frame.function is not None
         found = self._classes.get(id(node))
         if found is None:
             found = ClassCode(frame.module, frame.tree, node, node.name.value)

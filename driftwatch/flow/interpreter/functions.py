@@ -44,7 +44,6 @@ from driftwatch.flow.interpreter.deferred import COROUTINE, defer, put_off
 from driftwatch.flow.interpreter.escape import has_library
 from driftwatch.flow.interpreter.generators import begin_generator, end_generator
 from driftwatch.flow.interpreter.havoc import havoc, holds_mutable
-from driftwatch.flow.interpreter.memoised_calls import about_to_follow, memoise, memoised
 from driftwatch.flow.interpreter.names import assigned_outside
 from driftwatch.flow.interpreter.objects import content_of
 from driftwatch.flow.interpreter.parameters import all_parameters, bind_arguments, default_texts
@@ -312,10 +311,6 @@ def enter(
 ) -> Value:
     """Follow a call into the function's body; `at_yield` is what is done where a context manager's generator yields."""
     outer, outer_frame = run.state, run.frame
-    call = about_to_follow(run, function, bound, arguments) if at_yield is None else None
-    known = memoised(run, call, node)
-    if known is not None:
-        return known
     function.entered += 1
     uid = run.world.identities.call(outer_frame, node)
     bindings = bind_arguments(run, function, bound, arguments, node, uid)
@@ -365,9 +360,7 @@ def enter(
         run.behind(node, end.reach, end.reach | (turned_away - always))
     if isinstance(bound, Instance):
         run.state.forget_attributes()
-    value = of_nobody(value.within(end.reach), uid)
-    memoise(run, call, value, node)
-    return value
+    return of_nobody(value.within(end.reach), uid)
 
 
 def execute_body(run: Run, frame: Frame, state: State) -> tuple[Value, State | None]:

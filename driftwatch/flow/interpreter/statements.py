@@ -32,7 +32,6 @@ from driftwatch.flow.interpreter.generators import iterated
 from driftwatch.flow.interpreter.imports import execute_import, execute_import_from
 from driftwatch.flow.interpreter.managers import execute_with
 from driftwatch.flow.interpreter.matching import execute_match
-from driftwatch.flow.interpreter.memoised_calls import BY_NAME
 from driftwatch.flow.interpreter.names import assign_name, declare_outer
 from driftwatch.flow.interpreter.run import Run, escape, keep, settle
 from driftwatch.releases import EMPTY
@@ -191,7 +190,11 @@ def _asks_for_part(run: Run, node: cst.For) -> bool:
         return True
     defined = run.frame.defined.functions
     within = [tree.names_below(node.body), *(inner.tree.names_below(inner.node) for inner in defined)]
-    return any(names & assigned or names & BY_NAME for names in within)
+    return any(names & assigned or names & _BY_NAME for names in within)
+
+
+_BY_NAME = frozenset({"locals", "vars", "eval", "exec"})
+"""What looks at variables whose names are not written there."""
 
 
 def _plain_names(target: cst.CSTNode) -> set[str] | None:

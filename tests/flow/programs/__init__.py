@@ -31,7 +31,6 @@ from tests.flow.programs.made_classes import MADE_CLASSES
 from tests.flow.programs.managers import MANAGERS
 from tests.flow.programs.managers_as_decorators import MANAGERS_AS_DECORATORS
 from tests.flow.programs.matched import MATCHED
-from tests.flow.programs.memoised_calls import MEMOISED_CALLS
 from tests.flow.programs.models import MODELS
 from tests.flow.programs.named_elsewhere import NAMED_ELSEWHERE
 from tests.flow.programs.namespaces import NAMESPACES
@@ -48,6 +47,7 @@ from tests.flow.programs.put_off import PUT_OFF
 from tests.flow.programs.reach import REACH
 from tests.flow.programs.refused import REFUSED
 from tests.flow.programs.registries import REGISTRIES
+from tests.flow.programs.repeated_calls import REPEATED_CALLS
 from tests.flow.programs.replaced import REPLACED
 from tests.flow.programs.results import RESULTS
 from tests.flow.programs.scopes import SCOPES
@@ -65,7 +65,7 @@ from tests.flow.programs.wrappers import WRAPPERS
 PROGRAMS = (
     *MODELS,
     *SMALL_FAULTS,
-    *CARRIED, *TRAVELLED, *MEMOISED_CALLS, *MANAGERS_AS_DECORATORS,
+    *CARRIED, *TRAVELLED, *REPEATED_CALLS, *MANAGERS_AS_DECORATORS,
     *IMPORTS, *HAVOC, *GUARDS, *ARGUMENTS, *WRAPPERS, *OBJECTS, *DERIVED, *MANAGERS, *PUT_OFF, *DECORATORS, *CONTROL,
     *OUTCOMES, *OUTCOMES_OF_HANDLERS, *OUTCOMES_OF_CALLERS,
     *KEPT, *PROBES, *LAYOUT, *REACH, *TAINT, *SKIPS, *CONTAINERS, *INSTANCES, *BASES, *SETS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.flow.marked import marked
 
-MEMOISED_CALLS = (
+REPEATED_CALLS = (
     marked(
         "a_helper_calls_what_it_is_given_until_that_leaves_nothing_behind",
         """
