@@ -48,7 +48,8 @@ class _Look:
         self._listed = re.compile(rb"\b" + end + rb"\b|\*")
         self._as = re.compile(rb"\s+as\b")
         self._aliases = (
-            re.compile(word + rb"(?<=['\"]" + word + rb")[\w.]*['\"]"),
+            # A text that is the package's name, or begins with it and goes on with what is put in.
+            re.compile(word + rb"(?<=['\"]" + word + rb")[\w.]*['\"{%]"),
             # The bare name of the package, handed on: ``fi = package``, ``getattr(package, "part")``.
             re.compile(
                 word + rb"(?<![\w.'\"]" + word + rb")(?<!import " + word + rb")(?<!from " + word + rb")\s*[,;)\]}\n#]"

@@ -132,4 +132,38 @@ NAMED_ELSEWHERE = (
                 return importlib.import_module(self.name)
         """,
     ),
+    marked(
+        "name_that_is_put_into_a_text",
+        """
+        import importlib
+
+
+        def load(name):
+            return importlib.import_module(f"lib.{name}")
+
+
+        def load_old(name):
+            return importlib.import_module("lib.%s" % name)
+
+
+        class Modules:
+            def __getitem__(self, name):
+                return importlib.import_module(f"lib.{name}")
+
+
+        modules = Modules()
+
+
+        def run_call(x):
+            load("comm").gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        def run_old(x):
+            load_old("comm").gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+
+
+        def run_item(x):
+            modules["comm"].gather(x, axis=0)  #! DW201 gather 0.1.0 raises
+        """,
+    ),
 )
