@@ -165,6 +165,14 @@ def test_attributes_that_are_set_on_modules_and_classes(tmp_path: Path) -> None:
     assert symbol(snapshot, "pkg.a:D").open
 
 
+def test_a_class_whose_getattr_is_assigned_may_have_any_member(tmp_path: Path) -> None:
+    """As the proxies of werkzeug."""
+    snapshot = collected(tmp_path, __init__="class Proxy:\n    __getattr__ = lookup(getattr)\n\n\nclass Plain: ...\n")
+    history = merge("pkg", "pkg", [snapshot])
+    assert history.member(Ref("pkg", "Proxy"), "anything", history.timeline.all).unknown == ReleaseSet(1)
+    assert not history.member(Ref("pkg", "Plain"), "anything", history.timeline.all).unknown
+
+
 def test_attributes_that_other_modules_set_on_instances(tmp_path: Path) -> None:
     """As `requests` does with a response, which is known by several names."""
     snapshot = collected(

@@ -37,7 +37,7 @@ class Delegate:
 
 def instance_attributes(node: ast.ClassDef) -> InstanceAttributes:
     """What the methods of a class set on ``self``, or on the instance a class method has just made."""
-    found = InstanceAttributes()
+    found = InstanceAttributes(dynamic=any(map(_assigns_opening, node.body)))
     for method in _methods(node.body):
         if method.name in _OPENING:
             found.delegates = tuple(_delegates(method, node)) if method.name == "__getattr__" else ()
@@ -45,6 +45,12 @@ def instance_attributes(node: ast.ClassDef) -> InstanceAttributes:
         for instance in _instances(method, node.name):
             _collect(method, instance, found)
     return found
+
+
+def _assigns_opening(statement: ast.stmt) -> bool:
+    """Whether a class has a ``__getattr__`` that is assigned, as werkzeug's proxies have it."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else ()
+    return any(isinstance(target, ast.Name) and target.id in _OPENING for target in targets)
 
 
 def _delegates(method: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.ClassDef) -> Iterator[Delegate]:
