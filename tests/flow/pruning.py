@@ -107,6 +107,7 @@ def _no_relevance(patch: pytest.MonkeyPatch) -> None:
         for code in module.classes:
             line = code.tree.line(code.node)
             code.passed_over = any(piece.first <= line <= piece.last for piece in passed_over)
+        self.late.update(dict.fromkeys(code for code in module.classes if code.passed_over))
         module.classes = [code for code in module.classes if not code.passed_over]
 
     def matters_more(self: Modules, module: ModuleCode) -> bool:
