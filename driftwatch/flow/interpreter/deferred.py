@@ -38,7 +38,7 @@ ENTERED = EXECUTORS | POOLS | {"asyncio.TaskGroup", "asyncio.Runner"}
 
 def defer(run: Run, func: Value, arguments: Arguments, node: cst.CSTNode, kind: str) -> Value:
     """A call that is made later."""
-    key = run.world.identities.number(node, run.frame.uid, "deferred")
+    key = run.number(node, "deferred")
     put_off(run, node)
     run.state.heap[key] = PartialContent(func, arguments.positional, arguments.keywords)
     run.waiting[key] = Waiting(run.frame, run.state.fork(), Deferred(key, node, kind))

@@ -133,7 +133,7 @@ def _not_followed(run: Run, callee: Function, arguments: Arguments, node: cst.CS
 
 def _manager(run: Run, callee: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
     """What a generator makes that is a context manager: it is executed where it is entered."""
-    key = run.world.identities.number(node, run.frame.uid, "manager")
+    key = run.number(node, "manager")
     put_off(run, node)
     func = Value(((run.state.reach, callee),))
     gives = Value()

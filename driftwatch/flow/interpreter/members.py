@@ -201,7 +201,7 @@ def _bound_partial(run: Run, owner: Atom | None, atom: PartialMethod) -> Atom:
     content = run.content(atom.key)
     if not isinstance(content, PartialContent):
         return UNKNOWN
-    key = run.world.identities.number(content, run.frame.uid, "method", owner)
+    key = run.number(content, "method", owner)
     func = value_of(_bound_to(run, owner, content.func, None))
     run.state.heap[key] = PartialContent(func, content.positional, content.keywords)
     return Partial(key)

@@ -49,7 +49,7 @@ class Objects:
 
 def make(run: Run, code: ClassCode, node: cst.CSTNode) -> Instance:
     """A new instance, before its constructor is called."""
-    made = Instance(code, run.world.identities.number(node, run.frame.uid, "object", *run.frame.turns))
+    made = Instance(code, run.number(node, "object"))
     begin(run, made)
     return made
 

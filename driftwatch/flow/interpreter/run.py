@@ -158,13 +158,17 @@ class Run:
     # -- containers ------------------------------------------------------------------------------------------------
 
     def new_dict(self, site: object, content: DictContent) -> Value:
-        key = self.world.identities.number(site, self.frame.uid, "dict", *self.frame.turns)
+        key = self.number(site, "dict")
         self.state.heap[key] = content
         return Value(((self.state.reach, DictRef(key)),))
 
+    def number(self, site: object, *what: object) -> int:
+        """The heap number of what is made at a place: another one in each turn of a loop."""
+        return self.world.identities.number(site, self.frame.uid, *what, *self.frame.turns)
+
     def new_list(self, site: object, content: ListContent, index: int = 0) -> Value:
         """A list made at a place; `index` tells apart those that one place makes side by side."""
-        key = self.world.identities.number(site, self.frame.uid, "list", index, *self.frame.turns)
+        key = self.number(site, "list", index)
         self.state.heap[key] = content
         return Value(((self.state.reach, ListRef(key)),))
 

@@ -142,7 +142,7 @@ def _pairs(run: Run, pairs: Sequence[tuple[Entry, Entry]], node: cst.CSTNode) ->
 
 def _pair(run: Run, key: Entry, value: Entry, node: cst.CSTNode, index: int) -> Entry:
     where, certain = value.releases & run.state.reach, value.certain & run.state.reach
-    number = run.world.identities.number(node, run.frame.uid, "pair", index)
+    number = run.number(node, "pair", index)
     parts = tuple(replace(part, certain=part.releases) for part in (key, value))
     run.state.heap[number] = ListContent(parts, is_tuple=True)
     pair = Value(((where, ListRef(number)),)) if where else Value()

@@ -32,7 +32,7 @@ from driftwatch.flow.interpreter.sets import as_set, members_of
 from driftwatch.releases import EMPTY, ReleaseSet
 
 
-@model("builtins.dict", "collections.OrderedDict")
+@model("builtins.dict", "collections.OrderedDict", "weakref.WeakKeyDictionary", "weakref.WeakValueDictionary")
 def _dict(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     content = DictContent()
     first = argument(arguments, 0)
@@ -122,7 +122,7 @@ def _list(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     return value_of(found)
 
 
-@model("builtins.set")
+@model("builtins.set", "weakref.WeakSet")
 def _set(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
     """``set(x)``: a new set."""
     first = argument(arguments, 0)
@@ -194,7 +194,7 @@ def _copied_atom(run: Run, atom: Atom, node: cst.CSTNode, known: dict[int, Atom]
     if content is None:
         return UNKNOWN
     if atom.key not in known:
-        number = run.world.identities.number(node, run.frame.uid, "copy", len(known))
+        number = run.number(node, "copy", len(known))
         known[atom.key] = type(atom)(number)
         run.state.heap[number] = _deep_content(run, content, node, known) if deep else content
     return known[atom.key]

@@ -109,7 +109,7 @@ def _makes(dotted: str) -> None:
 
     @model(dotted)
     def _make(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-        key = run.world.identities.number(node, run.frame.uid, "partial")
+        key = run.number(node, "partial")
         done = Value(((run.state.reach, External(dotted + _CALLED)),))
         run.state.heap[key] = PartialContent(done, arguments.positional, arguments.keywords)
         return Value(((run.state.reach, Partial(key)),))

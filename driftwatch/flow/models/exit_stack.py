@@ -30,7 +30,7 @@ _STACK = "contextlib.ExitStack"
 
 @model(_STACK, "contextlib.AsyncExitStack")
 def _made(run: Run, arguments: Arguments, node: cst.CSTNode) -> Value:
-    key = run.world.identities.number(node, run.frame.uid, "stack")
+    key = run.number(node, "stack")
     run.state.heap[key] = ListContent()
     return Value(((run.state.reach, Object(_STACK, key)),))
 

@@ -75,7 +75,7 @@ def _pairs(run: Run, rows: Sequence[Row], node: cst.CSTNode, open_: ReleaseSet) 
         where, certain = run.state.reach, run.state.reach
         for entry in row:
             where, certain = where & entry.releases, certain & entry.certain
-        number = run.world.identities.number(node, run.frame.uid, "row", i)
+        number = run.number(node, "row", i)
         # Where there is the row, there is all of it.
         run.state.heap[number] = ListContent(tuple(replace(e, certain=e.releases) for e in row), is_tuple=True)
         elements.append(Entry(where, certain, Value(((where, ListRef(number)),)) if where else Value()))

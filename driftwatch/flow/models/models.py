@@ -393,6 +393,7 @@ TRANSPARENT = frozenset(
         "torch.inference_mode",
         "contextlib.contextmanager",
         "types.MappingProxyType",
+        "weakref.proxy",
     }
 )
 """Functions that give back what they are given, as far as the analysis cares."""

@@ -84,4 +84,40 @@ PUT_OFF = (
             return POOL.submit(comm.fuse, x, 1, bias=1.0)  #! DW101 bias 0.1.0 to 0.2.0 raises
         """,
     ),
+    marked(
+        "each_turn_of_a_loop_puts_off_a_call_of_its_own",
+        """
+        import asyncio
+        from concurrent.futures import ThreadPoolExecutor
+
+        import lib.comm as comm
+
+
+        async def _one(options):
+            return comm.create(1, 2, **options)  #! DW101 group 0.1.0 raises
+
+
+        async def _all():
+            return await asyncio.gather(*(_one(options) for options in ({}, {"group": None})))
+
+
+        def run_gathered():
+            return asyncio.run(_all())
+
+
+        def run_submitted():
+            with ThreadPoolExecutor() as pool:
+                several = ({}, {"early": True})
+                calls = [pool.submit(comm.fuse, 1, 2, **each) for each in several]  #! DW101 early 0.1.0 raises
+                return [call.result() for call in calls]
+
+
+        def run_submitted_first():
+            with ThreadPoolExecutor() as pool:
+                several = ({"early": True}, {})
+                calls = [pool.submit(comm.fuse, 1, 2, **each) for each in several]  #! DW101 early 0.1.0 raises
+                return [call.result() for call in calls]
+        """,
+        runs=False,
+    ),
 )
