@@ -248,7 +248,8 @@ def test_a_constructor_whose_caller_goes_on_without_it(scan: Scan) -> None:
 def test_a_worker_that_ends_with_a_status_hides_nothing(scan: Scan) -> None:
     path = "tests/kernels/moe/test_moe_layer.py"
     found = [f for f in scan("vllm==0.33.0", "all")["findings"] if f["path"] == path and f["code"] == "DW202"]
-    assert [(f["line"], f["outcome"]) for f in found] == [(1830, "raises")]
+    # `os._exit(exit_code)`, of which 0 and 1 are known, and not that it is 1 behind the handler.
+    assert [(f["line"], f["outcome"]) for f in found] == [(1830, "unknown")]
 
 
 def test_what_a_workspace_was_made_with_decides_what_is_said_of_a_call(scan: Scan) -> None:

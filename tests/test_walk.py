@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 from pathlib import Path
 from types import FrameType
 
@@ -41,11 +42,14 @@ def test_the_keyword_passes_the_functions_that_are_named(tmp_path: Path) -> None
         if event == "call" and module.startswith("driftwatch."):
             entered.append(f"{module.removeprefix('driftwatch.')}.{frame.f_code.co_name}")
 
+    # The scan has a thread of its own.
+    threading.setprofile(enter)
     sys.setprofile(enter)
     try:
         shown = render("text", scan(request), RenderOptions())
     finally:
         sys.setprofile(None)
+        threading.setprofile(None)  # type: ignore[arg-type]
     assert "does not take `group`" in shown
     named = walk()
     assert len(named) == 10

@@ -17,7 +17,7 @@ from driftwatch.flow.domain.exceptions import Handler, Try, meant_for, tells
 from driftwatch.flow.domain.recorder import Recorder
 from driftwatch.flow.domain.state import State
 from driftwatch.flow.uses import UNCAUGHT, Argument, CallUse, Catch, Outcome, Use
-from driftwatch.releases import EMPTY, ReleaseSet
+from driftwatch.releases import EMPTY, ReleaseSet, union
 
 
 @dataclass(eq=False)
@@ -35,6 +35,8 @@ class Fault:
     """Where it gets out, as it is or as what a handler raised in its place."""
     stopped: dict[Hashable, ReleaseSet] = field(default_factory=dict)
     """Where the program ends behind the handler, by place."""
+    done: dict[Hashable, ReleaseSet] = field(default_factory=dict)
+    """Where it ends there without an error."""
     behind: ReleaseSet = EMPTY
     """As before, where the program had ended already."""
     taken: dict[Taken, ReleaseSet] = field(default_factory=dict)
@@ -102,6 +104,9 @@ class Ledger:
         """An exception that nobody takes is thrown in a state."""
         if ends is Ends.DONE:
             self.reached_end(state)
+            for taken, where in state.faults.items():
+                done = taken.fault.done
+                done[place] = done.get(place, EMPTY) | (where & state.live)
             return
         for fault, where in flying.items():
             fault.raised |= where & state.reach
@@ -168,8 +173,10 @@ class Ledger:
         # An exit that is the same whether it was thrown or not is the end of a program that goes on.
         swallowed |= either - raised
         raised |= (stopped | fault.behind) - swallowed
-        found = [(fault.releases & raised & swallowed, self._unknown(fault)), (raised - swallowed, UNCAUGHT)]
-        left = fault.releases - raised
+        # ``sys.exit(status)``: which of several statuses it is, nobody can tell here.
+        unsure = union([where & fault.done.get(place, EMPTY) for place, where in fault.stopped.items()])
+        found = [(raised & swallowed | unsure, self._unknown(fault)), (raised - swallowed - unsure, UNCAUGHT)]
+        left = fault.releases - raised - unsure
         # Where it comes to no end that is seen, whoever took it last has it.
         ends += [each for taken, where in reversed(fault.taken.items()) for each in taken.catch(where)]
         for where, catch in ends:
