@@ -15,7 +15,7 @@ class Recorder:
 
     _uses: dict[object, Use] = field(default_factory=dict)
     _unresolved: dict[tuple[str, int, str], Unresolved] = field(default_factory=dict)
-    _places: set[tuple[Location, str]] = field(default_factory=set)
+    _places: set[tuple[Location, object]] = field(default_factory=set)
 
     def add(self, use: Use) -> None:
         """Record a use; the same use in other releases extends the one that is there."""
@@ -31,7 +31,7 @@ class Recorder:
         self._places.add((use.location, _what(use)))
 
     def knows(self, use: Use) -> bool:
-        """Whether some use of the same callee or name has been recorded at its place."""
+        """Whether a use of the same callee or name, called with as many and the same keywords, stands at its place."""
         return (use.location, _what(use)) in self._places
 
     def unresolved(self, path: str, line: int, reason: str) -> None:
@@ -44,8 +44,10 @@ class Recorder:
         return tuple(self._unresolved[k] for k in sorted(self._unresolved))
 
 
-def _what(use: Use) -> str:
-    return str(getattr(use, "callee", None) or getattr(use, "name", ""))
+def _what(use: Use) -> object:
+    if isinstance(use, CallUse):
+        return str(use.callee), len(use.positional), tuple(argument.name for argument in use.keywords)
+    return str(getattr(use, "name", ""))
 
 
 def _key(use: Use) -> object:

@@ -330,4 +330,22 @@ ITERATION = (
             return comm.create(*[1, 2], **{k: v for k, v in Options(x)})  #! DW101 group 0.1.0 raises
         """,
     ),
+    marked(
+        "a_function_that_is_given_away_is_called_with_other_keywords_each_time",
+        """
+        import lib.comm as comm
+
+
+        def run_lambda(x):
+            return [*map(lambda kw: comm.fuse(x, 1, **kw), [{}, {"early": True}])]  #! DW101 early 0.1.0 raises
+
+
+        def run_function(x):
+            def fuse(options):
+                return comm.fuse(x, 1, **options)  #! DW101 early 0.1.0 raises
+
+            for _ in map(fuse, ({}, {"early": True})):
+                pass
+        """,
+    ),
 )
