@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -15,6 +15,7 @@ from driftwatch.flow.domain.effects import Effects
 from driftwatch.flow.domain.exceptions import Handler, Try
 from driftwatch.flow.domain.state import State
 from driftwatch.flow.domain.values import Alternative, Deferred, Function, Value
+from driftwatch.flow.syntax.survey import CONSTRUCTORS
 from driftwatch.flow.syntax.syntax import Tree
 from driftwatch.flow.uses import Step
 
@@ -133,6 +134,15 @@ class Frame:
     def depth(self) -> int:
         """How many calls are being followed."""
         return self.call.depth if self.call is not None else 0
+
+    def constructed(self) -> Iterator[ClassCode]:
+        """The classes whose constructors are being executed, innermost first."""
+        frame: Frame | None = self
+        while frame is not None:
+            function = frame.function
+            if function is not None and function.owner is not None and function.name in CONSTRUCTORS:
+                yield function.owner
+            frame = frame.caller
 
     def stack(self) -> list[Try]:
         """Every ``try`` round this point, callers' included, outermost first."""

@@ -92,8 +92,12 @@ def touches_library(atom: Atom) -> bool:
     )
 
 
+def overlaps(value: Value) -> bool:
+    """Whether a value may be one of several things in one release."""
+    return sum(where.mask.bit_count() for where, _ in value.alternatives) > value.defined().mask.bit_count()
+
+
 def is_undecided(returns: Value) -> bool:
     """Whether a function gives a constant, of which nobody can tell which in one release."""
     atoms = [atom for _, atom in returns.alternatives]
-    several = sum((where.mask.bit_count() for where, _ in returns.alternatives), 0) > returns.defined().mask.bit_count()
-    return UNKNOWN in atoms or (several and any(isinstance(atom, Const) for atom in atoms))
+    return UNKNOWN in atoms or (overlaps(returns) and any(isinstance(atom, Const) for atom in atoms))

@@ -47,7 +47,7 @@ class Recorder:
 def _what(use: Use) -> object:
     if isinstance(use, CallUse):
         return str(use.callee), len(use.positional), tuple(argument.name for argument in use.keywords)
-    return str(getattr(use, "name", ""))
+    return str(getattr(use, "callee", None) or getattr(use, "name", ""))
 
 
 def _key(use: Use) -> object:

@@ -34,6 +34,7 @@ def depends_within(value: Value, contents: Contents, depth: int = _DEPTH) -> Rel
         content = contents(atom.key) if isinstance(atom, (ListRef, DictRef)) else None
         if not isinstance(content, (ListContent, DictContent)):
             continue
+        found |= depends_on_release(content.others.within(where))
         entries = content.entries.values() if isinstance(content, DictContent) else content.elements
         for entry in entries:
             there = entry.releases & where

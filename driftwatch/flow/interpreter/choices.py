@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from driftwatch.flow.domain.code import ANY_INSTANCE, Summary
 from driftwatch.flow.domain.contents import Arguments, Content, DictContent, ListContent, PartialContent
 from driftwatch.flow.domain.effects import Effects
+from driftwatch.flow.domain.predicates import overlaps
 from driftwatch.flow.domain.renaming import held_by
 from driftwatch.flow.domain.values import (
     Alternative,
@@ -27,7 +28,6 @@ from driftwatch.flow.domain.values import (
 from driftwatch.flow.interpreter.parameters import rest_parameters
 from driftwatch.flow.interpreter.run import Run
 from driftwatch.flow.interpreter.summaries import holds_its_own
-from driftwatch.releases import EMPTY
 
 MAX_HELPER = 80
 """A function that executes more statements than this is not followed for the sake of what it gives alone."""
@@ -48,14 +48,7 @@ def varies(effects: Effects, returns: Value, made: Mapping[int, Content]) -> fro
 
 def _is_ambiguous(value: Value, made: Mapping[int, Content]) -> bool:
     """Whether a value may be one of several things in one release, one of which is known."""
-    if len(value.alternatives) < 2 or not any(_is_known(atom, made) for _, atom in value.alternatives):
-        return False
-    seen = EMPTY
-    for where, _ in value.alternatives:
-        if not seen.isdisjoint(where):
-            return True
-        seen |= where
-    return False
+    return overlaps(value) and any(_is_known(atom, made) for _, atom in value.alternatives)
 
 
 def _is_known(atom: Atom, made: Mapping[int, Content]) -> bool:

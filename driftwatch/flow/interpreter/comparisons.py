@@ -66,25 +66,27 @@ def compared(run: Run, left: Value, operation: str, right: Value, node: cst.CSTN
 
 
 def _said(run: Run, this: Instance, name: str, other: Value, node: cst.CSTNode) -> Value | None:
-    said = _call(run, this, name, other, node)
+    said = by_operator(run, this, name, (other,), node)
     if said is not None:
         return said
     if name == "__ne__":
-        same = _call(run, this, "__eq__", other, node)
+        same = by_operator(run, this, "__eq__", (other,), node)
         return None if same is None else _of_both(same, same, lambda one, _: not one)
     if not _is_ordered(this.code):
         return None
     for known, derived in _DERIVED.items():
         how = derived.get(name)
-        first = _call(run, this, known, other, node) if how is not None else None
+        first = by_operator(run, this, known, (other,), node) if how is not None else None
         if how is not None and first is not None:
-            return _of_both(first, _call(run, this, "__eq__", other, node) or unknown(run.state.reach), how)
+            return _of_both(first, by_operator(run, this, "__eq__", (other,), node) or unknown(run.state.reach), how)
     return None
 
 
-def _call(run: Run, this: Instance, name: str, other: Value, node: cst.CSTNode) -> Value | None:
+def by_operator(run: Run, this: Instance, name: str, others: tuple[Value, ...], node: cst.CSTNode) -> Value | None:
+    """What the method of an operator gives; None where there is none, or where it leaves that to the other side."""
     reach = run.state.reach
-    said = method_of(run, this, name, Arguments(ListContent((Entry(reach, reach, other),))), reach, node)
+    given = ListContent(tuple(Entry(reach, reach, other) for other in others))
+    said = method_of(run, this, name, Arguments(given), reach, node)
     if said is None or said.where(lambda atom: isinstance(atom, External) and atom.dotted.endswith("NotImplemented")):
         return None
     return said.within(run.state.reach)

@@ -419,14 +419,7 @@ def _anything_in(run: Run, container: Atom) -> ReleaseSet:
 
 def _is_of_release(run: Run, container: Atom, where: ReleaseSet) -> bool:
     """Whether what is in a container depends on the release."""
-    content = dict_of(run, container) or lists_of(run, container)
-    if content is None:
-        return bool(depends_on_release(Value(((where, container),))))
-    entries = content.entries.values() if isinstance(content, DictContent) else content.elements
-    return any(
-        not where <= entry.releases or not entry.conditional.isdisjoint(where) or depends_on_release(entry.value)
-        for entry in (*entries, Entry(where, EMPTY, content.others))
-    )
+    return bool(depends_within(Value(((where, container),)), run.content))
 
 
 def _listed(run: Run, container: Atom, item: External, where: ReleaseSet) -> tuple[ReleaseSet, ReleaseSet]:

@@ -12,7 +12,7 @@ from typing import Any
 import libcst as cst
 
 from driftwatch.flow.domain import pure
-from driftwatch.flow.domain.contents import Arguments, DictContent, Entry, ListContent
+from driftwatch.flow.domain.contents import DictContent, Entry, ListContent
 from driftwatch.flow.domain.frames import AWAIT
 from driftwatch.flow.domain.predicates import truth
 from driftwatch.flow.domain.state import either
@@ -41,6 +41,7 @@ from driftwatch.flow.domain.values import (
 )
 from driftwatch.flow.interpreter.attributes import read_attribute
 from driftwatch.flow.interpreter.calls import evaluate_call
+from driftwatch.flow.interpreter.comparisons import by_operator
 from driftwatch.flow.interpreter.comprehensions import dict_comprehension, list_comprehension
 from driftwatch.flow.interpreter.conditions import branch_value
 from driftwatch.flow.interpreter.constants import pairwise, text_of, tuple_of
@@ -49,7 +50,6 @@ from driftwatch.flow.interpreter.deferred import awaited
 from driftwatch.flow.interpreter.definitions import define_lambda
 from driftwatch.flow.interpreter.escape import lose
 from driftwatch.flow.interpreter.generators import give_out, iterated
-from driftwatch.flow.interpreter.members import method_of
 from driftwatch.flow.interpreter.names import assign_name, look_up
 from driftwatch.flow.interpreter.run import Run, as_alternatives, escape, keep, lists_of, settle
 from driftwatch.flow.interpreter.sets import OPERATIONS, combined, is_set, with_member
@@ -231,9 +231,7 @@ def _by_method(run: Run, name: str, left: Value, right: Value | None, node: cst.
     for owner, method, other in ((left, f"__{name}__", right), (right, f"__r{name}__", left)):
         atom = owner.single() if owner is not None else None
         if isinstance(atom, Instance):
-            reach = run.state.reach
-            given = ListContent((Entry(reach, reach, other),)) if other is not None else ListContent()
-            called = method_of(run, atom, method, Arguments(given), reach, node)
+            called = by_operator(run, atom, method, (other,) if other is not None else (), node)
             if called is not None:
                 return called
     return None

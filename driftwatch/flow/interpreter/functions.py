@@ -16,7 +16,7 @@ from driftwatch.flow.domain.contents import Arguments, Entry, ListContent, Parti
 from driftwatch.flow.domain.facts import is_left_open, is_read_from, of_nobody, telling
 from driftwatch.flow.domain.frames import AWAIT, ENTER, KEEP, Call, Frame
 from driftwatch.flow.domain.lineage import lineage
-from driftwatch.flow.domain.predicates import is_undecided, touches_library
+from driftwatch.flow.domain.predicates import is_undecided, overlaps, touches_library
 from driftwatch.flow.domain.state import State, chosen, ghosts, join_states
 from driftwatch.flow.domain.taint import depends_on_release
 from driftwatch.flow.domain.values import (
@@ -279,13 +279,7 @@ def _gives_itself(run: Run, this: Instance, returns: Value) -> bool:
 
 def _is_a_choice(returns: Value) -> bool:
     """Whether a function gives one of several things of the library in one release: a constant may decide which."""
-    seen = EMPTY
-    for where, atom in returns.alternatives:
-        if touches_library(atom):
-            if not seen.isdisjoint(where):
-                return True
-            seen |= where
-    return False
+    return overlaps(returns.only(touches_library))
 
 
 def _is_told_constants(run: Run, function: FunctionCode, summary: Summary, arguments: Arguments) -> bool:

@@ -27,7 +27,7 @@ from driftwatch.flow.domain.values import (
 )
 from driftwatch.flow.interpreter.members import alternatives_said, anything
 from driftwatch.flow.interpreter.namespaces import set_variable
-from driftwatch.flow.interpreter.objects import content_of, for_any, hold, is_being_made, set_on_any
+from driftwatch.flow.interpreter.objects import content_of, for_any, hold, in_constructor_of, set_on_any
 from driftwatch.flow.interpreter.published import publish
 from driftwatch.flow.interpreter.run import Run, as_alternatives
 from driftwatch.flow.interpreter.shared import (
@@ -186,7 +186,7 @@ def _with_ghosts(run: Run, code: ClassCode, name: str, before: Value, value: Val
 
 def write_attribute(run: Run, code: ClassCode, name: str, value: Value) -> None:
     """What is said of all instances of a class of the code base, when an attribute of one is set."""
-    if name not in code.set_after and not is_being_made(run, code):
+    if name not in code.set_after and not in_constructor_of(run, code):
         code.set_after.add(name)
         run.world.dependencies.change(code, name)
     held = (*value.alternatives, *code.attributes.get(name, NOTHING).alternatives)

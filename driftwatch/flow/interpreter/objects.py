@@ -13,7 +13,6 @@ import libcst as cst
 
 from driftwatch.flow.domain.code import ClassCode, ModuleCode
 from driftwatch.flow.domain.contents import DictContent, Entry, put
-from driftwatch.flow.domain.frames import Frame
 from driftwatch.flow.domain.lineage import holds_what_is_set, lineage
 from driftwatch.flow.domain.taint import anonymous, depends_on_release, tainted_within
 from driftwatch.flow.domain.values import (
@@ -132,16 +131,9 @@ def set_on_any(run: Run, code: ClassCode, name: str, value: Value) -> None:
         run.world.dependencies.change(code, name)
 
 
-def is_being_made(run: Run, code: ClassCode) -> bool:
-    """Whether a constructor of a class, or of one that it has to do with, is being executed."""
-    frame: Frame | None = run.frame
-    while frame is not None:
-        function = frame.function
-        if function is not None and function.owner is not None and function.name in CONSTRUCTORS:
-            if code in lineage(function.owner)[0] or function.owner in lineage(code)[0]:
-                return True
-        frame = frame.caller
-    return False
+def in_constructor_of(run: Run, code: ClassCode) -> bool:
+    """Whether a constructor of a class, of a base or of a subclass is being executed."""
+    return any(code in lineage(each)[0] or each in lineage(code)[0] for each in run.frame.constructed())
 
 
 def as_left(code: ClassCode, name: str, value: Value) -> Value:

@@ -37,7 +37,6 @@ from driftwatch.flow.domain.values import (
 )
 from driftwatch.flow.domain.within_containers import tainted_within_containers
 from driftwatch.flow.interpreter.shared import CONTENTS, changed_content, keep_elsewhere
-from driftwatch.flow.syntax.survey import CONSTRUCTORS
 from driftwatch.flow.uses import Catch, Location, Outcome, Step, Use
 from driftwatch.releases import EMPTY, ReleaseSet
 from driftwatch.snapshot.model.symbols import Ref
@@ -214,12 +213,7 @@ class Run:
     @property
     def in_constructor(self) -> bool:
         """Whether this happens while an instance is made."""
-        frame: Frame | None = self.frame
-        while frame is not None:
-            if frame.function is not None and frame.function.owner is not None and frame.function.name in CONSTRUCTORS:
-                return True
-            frame = frame.caller
-        return False
+        return any(True for _ in self.frame.constructed())
 
     # -- control flow ----------------------------------------------------------------------------------------------
 

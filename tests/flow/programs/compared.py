@@ -284,4 +284,34 @@ COMPARED = (
         """,
         runs=False,
     ),
+    marked(
+        "an_operator_that_one_side_leaves_to_the_other",
+        """
+        import lib.comm as comm
+
+
+        class Plain:
+            def __or__(self, other):
+                return NotImplemented
+
+            def __ge__(self, other):
+                return NotImplemented
+
+
+        class Early:
+            def __ror__(self, other):
+                return {"early": True}
+
+            def __le__(self, other):
+                return False
+
+
+        def run_joined(x):
+            return comm.fuse(x, 1, **(Plain() | Early()))  #! DW101 early 0.1.0 raises
+
+
+        def run_compared(x):
+            return comm.fuse(x, 1, early=True) if Plain() >= Early() else x
+        """,
+    ),
 )
